@@ -1,0 +1,52 @@
+import type { Contract, Realization } from './contract.ts';
+import type { ModelFamily, TokenizerFacts } from './model-facts.ts';
+import type { Target } from './target.ts';
+
+/** A published model that knowledge/models lists: its config.json and what its tokenizer is. */
+export interface KnownModel {
+  readonly id: string;
+  readonly family: ModelFamily;
+  /** Hugging Face config.json content, as far as it changes numbers. */
+  readonly config: Readonly<Record<string, unknown>>;
+  readonly generationConfig: Readonly<Record<string, unknown>>;
+  readonly tokenizer: TokenizerFacts;
+  readonly source: string;
+}
+
+export interface Platform {
+  readonly id: string;
+  /** `arch` → how to compile for it. */
+  readonly archs: Readonly<
+    Record<string, { readonly flags: readonly string[]; readonly vectorWidth: number; readonly cpuFlags: readonly string[] }>
+  >;
+  readonly compilers: readonly string[];
+  readonly flags: readonly string[];
+}
+
+/** Everything under knowledge/, checked. */
+export interface Catalog {
+  readonly contracts: readonly Contract[];
+  readonly models: readonly KnownModel[];
+  readonly platforms: readonly Platform[];
+  readonly failureModeIds: readonly string[];
+  /** SHA-256 over all files, in path order. */
+  readonly sha256: string;
+}
+
+/** One contract of an engine and how it is filled. */
+export interface SelectedContract {
+  readonly contract: Contract;
+  /** Absent for a header-only contract and for a missing realization. */
+  readonly realization: Realization | undefined;
+  readonly status: 'realization' | 'header-only' | 'replaced' | 'missing';
+  /** One sentence: why this realization (applicability, evidence, name), or what is missing. */
+  readonly reason: string;
+}
+
+/** Contracts in dependency order (what is required comes first), ties by id. */
+export interface Selection {
+  readonly target: Target;
+  readonly contracts: readonly SelectedContract[];
+  /** Human sentences; empty where the engine can be composed. */
+  readonly missing: readonly string[];
+}

@@ -1,0 +1,53 @@
+import type { ModelFacts, TokenizerFacts } from './model-facts.ts';
+import type { Target } from './target.ts';
+
+/** Sizes and work that follow from the facts alone (research §3.5). Bytes are bytes, FLOPs count a multiply-add as two. */
+export interface Arithmetic {
+  readonly parameters: number;
+  /** Parameters that take part in a matrix product for every decoded token: the head counts, the embedding table only where tied. */
+  readonly matmulParameters: number;
+  readonly weightBytes: number;
+  /** Weights read once for each decoding step. */
+  readonly weightBytesPerStep: number;
+  readonly kvBytesPerToken: number;
+  /** KV bytes of max_batch sequences of max_context tokens (windowed layers capped). */
+  readonly kvBytesTotal: number;
+  readonly activationBytes: number;
+  readonly memoryBytes: number;
+  readonly flopsPerDecodedToken: number;
+  readonly prefillFlops: number;
+}
+
+/** What the device could do at best; null where neither measured nor stated. */
+export interface DeviceRates {
+  readonly bytesPerSecond: number | null;
+  readonly flopsPerSecond: number | null;
+  readonly source: 'measured' | 'stated' | 'unknown';
+}
+
+export interface Plan {
+  readonly name: string;
+  readonly constraintsSha256: string;
+  readonly catalogSha256: string;
+  readonly target: Target;
+  readonly facts: ModelFacts;
+  readonly tokenizer: TokenizerFacts;
+  readonly coverage: readonly {
+    readonly contract: string;
+    readonly version: string;
+    readonly status: 'realization' | 'header-only' | 'replaced' | 'missing';
+    readonly realization: string | null;
+    readonly reason: string;
+  }[];
+  readonly missing: readonly string[];
+  readonly files: readonly string[];
+  readonly arithmetic: Arithmetic;
+  readonly limit: {
+    readonly device: DeviceRates;
+    /** Upper bound from bandwidth at the workload's mean context; null without a rate. */
+    readonly decodeTokensPerSecond: number | null;
+    readonly prefillTokensPerSecond: number | null;
+    readonly ttftMs: number | null;
+  };
+  readonly cost: { readonly modelTokens: number; readonly usd: number };
+}
