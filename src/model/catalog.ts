@@ -1,4 +1,5 @@
 import type { Contract, Realization } from './contract.ts';
+import type { FailureMode } from './failure-mode.ts';
 import type { ModelFamily, TokenizerFacts } from './model-facts.ts';
 import type { Target } from './target.ts';
 
@@ -11,13 +12,41 @@ export interface KnownModel {
   readonly generationConfig: Readonly<Record<string, unknown>>;
   readonly tokenizer: TokenizerFacts;
   readonly source: string;
+  /** Dotted keys (`generation_config.eos_token_id`) whose value comes from recollection, not from a source that was read. */
+  readonly unverified: readonly string[];
+}
+
+/** What all models of one family share: knowledge/models/<family>.yaml without its list of models. */
+export interface FamilyFacts {
+  readonly family: ModelFamily;
+  readonly architectures: readonly string[];
+  readonly summary: string;
+  readonly features: Readonly<
+    Record<string, { readonly value: string | number | boolean; readonly source: string }>
+  >;
+  /** config.json key → what it means and what is done where it is absent. */
+  readonly configKeys: Readonly<Record<string, string>>;
+  /** `{i}` stands for the layer. Shapes are products of config.json keys, rows (outputs) first. */
+  readonly tensors: readonly {
+    readonly name: string;
+    readonly shape: readonly string[];
+    readonly when?: string | undefined;
+  }[];
+  readonly sources: readonly string[];
 }
 
 export interface Platform {
   readonly id: string;
   /** `arch` → how to compile for it. */
   readonly archs: Readonly<
-    Record<string, { readonly flags: readonly string[]; readonly vectorWidth: number; readonly cpuFlags: readonly string[] }>
+    Record<
+      string,
+      {
+        readonly flags: readonly string[];
+        readonly vectorWidth: number;
+        readonly cpuFlags: readonly string[];
+      }
+    >
   >;
   readonly compilers: readonly string[];
   readonly flags: readonly string[];
@@ -26,9 +55,12 @@ export interface Platform {
 /** Everything under knowledge/, checked. */
 export interface Catalog {
   readonly contracts: readonly Contract[];
+  readonly families: readonly FamilyFacts[];
   readonly models: readonly KnownModel[];
   readonly platforms: readonly Platform[];
+  /** Ids and file names without `.md`: what a contract may refer to. */
   readonly failureModeIds: readonly string[];
+  readonly failureModes: readonly FailureMode[];
   /** SHA-256 over all files, in path order. */
   readonly sha256: string;
 }

@@ -20,17 +20,19 @@ export const ContractFrontMatter = z.strictObject({
     header: z.string().regex(/^[a-z0-9_]+\.h$/),
     /** True where the header is the whole contract (types only) and no realization exists. */
     header_only: z.boolean().optional(),
-    symbols: z.array(
-      z.strictObject({
-        signature: z.string(),
-        shapes: z.record(z.string(), z.array(z.union([z.string(), z.number()]))).optional(),
-        dtypes: z.record(z.string(), z.string()).optional(),
-        layout: z.string().optional(),
-        aliasing: z.string().optional(),
-        threads: z.string().optional(),
-        errors: z.string(),
-      }),
-    ).min(1),
+    symbols: z
+      .array(
+        z.strictObject({
+          signature: z.string(),
+          shapes: z.record(z.string(), z.array(z.union([z.string(), z.number()]))).optional(),
+          dtypes: z.record(z.string(), z.string()).optional(),
+          layout: z.string().optional(),
+          aliasing: z.string().optional(),
+          threads: z.string().optional(),
+          errors: z.string(),
+        }),
+      )
+      .min(1),
   }),
   requires: z.array(contractId),
   /** Constants of config.h that a realization may use. */
@@ -64,25 +66,44 @@ export const Gate = z.strictObject({
   /** Each entry overrides constants of the small asymmetric base model; an empty one is the base itself. The engine's own constants are always run as well. */
   configs: z.array(z.record(z.string(), z.union([z.number(), z.boolean(), z.string()]))),
   tolerance,
-  cases: z.array(
-    z.strictObject({
-      id: z.string().regex(/^[a-z0-9_]+$/),
-      op: z.string(),
-      inputs: z.record(z.string(), GateInput),
-      params: z.record(z.string(), z.union([z.number(), z.string()])).optional(),
-      tolerance: tolerance.optional(),
-      /** The output must be bitwise equal to that of each row run alone (inputs named here are split by row). */
-      rows_alone: z.array(z.string()).optional(),
-      /** Bitwise, for integer or byte outputs; default for non-f32 outputs. */
-      exact: z.boolean().optional(),
-      /** Run only where these hold, e.g. the engine's own constants are too large for the case. */
-      when: z.enum(['always', 'small', 'own']).default('always'),
-      says: z.string().optional(),
-    }),
-  ).min(1),
+  cases: z
+    .array(
+      z.strictObject({
+        id: z.string().regex(/^[a-z0-9_]+$/),
+        op: z.string(),
+        inputs: z.record(z.string(), GateInput),
+        params: z.record(z.string(), z.union([z.number(), z.string()])).optional(),
+        tolerance: tolerance.optional(),
+        /** The output must be bitwise equal to that of each row run alone (inputs named here are split by row). */
+        rows_alone: z.array(z.string()).optional(),
+        /** Bitwise, for integer or byte outputs; default for non-f32 outputs. */
+        exact: z.boolean().optional(),
+        /** Run only where these hold, e.g. the engine's own constants are too large for the case. */
+        when: z.enum(['always', 'small', 'own']).default('always'),
+        says: z.string().optional(),
+      }),
+    )
+    .min(1),
 });
 export type Gate = z.infer<typeof Gate>;
 export type GateInput = z.infer<typeof GateInput>;
+
+const sha256Text = z.string().regex(/^(?:sha256:)?[0-9a-f]{64}$/);
+
+/** One entry of knowledge/contracts/<folder>/evidence.yaml: a verified run that anyone can repeat. */
+export const Evidence = z.strictObject({
+  /** File name under realizations/. */
+  realization: z.string().min(1),
+  report: sha256Text,
+  repeat: z.string().min(1),
+  applies: predicate,
+  device: z.strictObject({ cpu: z.string(), threads: z.int().min(1) }),
+  toolchain: z.string().min(1),
+  hashes: z.strictObject({ contract: sha256Text, realization: sha256Text, gate: sha256Text }),
+  figures: z.record(z.string(), z.number()),
+  date: z.string().regex(/^\d{4}-\d{2}-\d{2}$/),
+});
+export type Evidence = z.infer<typeof Evidence>;
 
 export interface Realization {
   /** `<contract folder>/realizations/<file>` file name, e.g. `cpu-x86_64-bf16.cpp`. */
@@ -106,5 +127,10 @@ export interface Contract {
   readonly shim: { readonly text: string; readonly sha256: string } | undefined;
   readonly hasReference: boolean;
   readonly realizations: readonly Realization[];
+  /** From evidence.yaml, oldest first. */
+  readonly evidence: readonly Evidence[];
+  /** SHA-256 of gate.yaml; null where there is none. */
+  readonly gateSha256: string | null;
+  /** SHA-256 of contract.md. */
   readonly sha256: string;
 }
