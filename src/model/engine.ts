@@ -10,7 +10,12 @@ export interface FileProvenance {
   readonly sha256: string;
   readonly origin:
     | { readonly kind: 'composer'; readonly from: string }
-    | { readonly kind: 'contract'; readonly contract: string; readonly version: string; readonly sha256: string }
+    | {
+        readonly kind: 'contract';
+        readonly contract: string;
+        readonly version: string;
+        readonly sha256: string;
+      }
     | {
         readonly kind: 'realization';
         readonly contract: string;

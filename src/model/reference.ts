@@ -15,4 +15,6 @@ export interface ReferenceCase {
 }
 
 /** What each contract's reference.ts exports as `ops`: op name → outputs by name, in float64. */
-export type ReferenceOps = Readonly<Record<string, (unit: ReferenceCase) => Readonly<Record<string, Tensor>>>>;
+export type ReferenceOps = Readonly<
+  Record<string, (unit: ReferenceCase) => Readonly<Record<string, Tensor>>>
+>;
