@@ -14,7 +14,9 @@ async function main(argv: readonly string[]): Promise<number> {
   try {
     const invocation = parseInvocation(argv, commands);
     if (invocation.wantsHelp || invocation.command === undefined) {
-      console.log(invocation.command === undefined ? renderHelp(commands) : renderCommandHelp(invocation.command));
+      console.log(
+        invocation.command === undefined ? renderHelp(commands) : renderCommandHelp(invocation.command),
+      );
       return 0;
     }
     const config = readConfig();
@@ -45,8 +47,10 @@ function printResult(result: CommandResult, wantsJson: boolean): void {
 
 /** One clear message; the stack only for an internal fault and only when METAINFER_DEBUG=1 asks for it. */
 function reportError(error: unknown, wantsJson: boolean): number {
-  const known = error instanceof AppError ? error : new AppError('INTERNAL', describeUnknown(error), { cause: error });
-  if (wantsJson) console.log(JSON.stringify({ error: { code: known.code, message: known.message } }, null, 2));
+  const known =
+    error instanceof AppError ? error : new AppError('INTERNAL', describeUnknown(error), { cause: error });
+  if (wantsJson)
+    console.log(JSON.stringify({ error: { code: known.code, message: known.message } }, null, 2));
   console.error(`metainfer: ${known.message}`);
   if (known.code === 'INTERNAL') {
     console.error('This is a fault of the program. METAINFER_DEBUG=1 shows where; please report it.');

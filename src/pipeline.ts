@@ -1,5 +1,5 @@
 import { AppError, errorCodes } from './model/errors.ts';
-import { RunState, type RunEffect, type RunEvent, type RunFailure, type RunStep } from './model/run.ts';
+import { type RunEffect, type RunEvent, type RunFailure, RunState, type RunStep } from './model/run.ts';
 
 /** A run at its beginning: nothing read, nothing done. `id` must be unique among the caller's runs. */
 export function startRun(id: string, input: RunState['input'], folder: string): RunState {
@@ -24,11 +24,19 @@ export function step(state: RunState, event: RunEvent): { state: RunState; effec
 
 function move(state: RunState, event: RunEvent): RunState {
   if (state.status !== 'running' || state.next === null) {
-    throw new AppError('INTERNAL', `Run ${state.id} has ended (${state.status}) and takes no event "${event.type}".`);
+    throw new AppError(
+      'INTERNAL',
+      `Run ${state.id} has ended (${state.status}) and takes no event "${event.type}".`,
+    );
   }
   if (event.type === 'cancelled') return { ...state, status: 'cancelled', next: null };
   if (event.type === 'step-failed') {
-    return end(state, { step: state.next, code: event.code, message: event.message, next: adviceFor(event.code) });
+    return end(state, {
+      step: state.next,
+      code: event.code,
+      message: event.message,
+      next: adviceFor(event.code),
+    });
   }
   requireStep(state, event);
   switch (event.type) {
@@ -55,7 +63,10 @@ const stepOfEvent = {
 
 function requireStep(state: RunState, event: Exclude<RunEvent, { type: 'step-failed' | 'cancelled' }>): void {
   if (stepOfEvent[event.type] === state.next) return;
-  throw new AppError('INTERNAL', `Run ${state.id} waits for "${state.next}" and got the event "${event.type}".`);
+  throw new AppError(
+    'INTERNAL',
+    `Run ${state.id} waits for "${state.next}" and got the event "${event.type}".`,
+  );
 }
 
 function afterPlan(state: RunState, sha256: string, missing: readonly string[]): RunState {

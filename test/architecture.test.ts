@@ -20,7 +20,17 @@ const allowedImports: Readonly<Record<string, readonly string[]>> = {
   pipeline: ['model'],
   config: ['model'],
   local: ['model', 'pipeline', 'constraints', 'knowledge', 'plan', 'generation', 'verification'],
-  cli: ['model', 'config', 'pipeline', 'local', 'constraints', 'knowledge', 'plan', 'generation', 'verification'],
+  cli: [
+    'model',
+    'config',
+    'pipeline',
+    'local',
+    'constraints',
+    'knowledge',
+    'plan',
+    'generation',
+    'verification',
+  ],
 };
 const pureParts = ['constraints', 'plan', 'pipeline'];
 
@@ -65,17 +75,25 @@ describe('the import table', () => {
   it('keeps constraints, plan and pipeline free of files, processes and the network', () => {
     const impure = files
       .filter((file) => pureParts.includes(partOf(file)) && !file.endsWith('publish-schema.ts'))
-      .flatMap((file) => importsOf(file).filter((name) => name.startsWith('node:') && name !== 'node:crypto').map((name) => `${relative(root, file)} imports ${name}`));
+      .flatMap((file) =>
+        importsOf(file)
+          .filter((name) => name.startsWith('node:') && name !== 'node:crypto')
+          .map((name) => `${relative(root, file)} imports ${name}`),
+      );
     expect(impure).toEqual([]);
   });
 
   it('lets only config.ts read the environment', () => {
-    const readers = files.filter((file) => /process\.env\b/.test(readFileSync(file, 'utf8'))).map((file) => relative(root, file));
+    const readers = files
+      .filter((file) => /process\.env\b/.test(readFileSync(file, 'utf8')))
+      .map((file) => relative(root, file));
     expect(readers).toEqual(['src/config.ts']);
   });
 
   it('keeps every file of src at 300 lines or fewer', () => {
-    const long = files.filter((file) => readFileSync(file, 'utf8').split('\n').length > 301).map((file) => relative(root, file));
+    const long = files
+      .filter((file) => readFileSync(file, 'utf8').split('\n').length > 301)
+      .map((file) => relative(root, file));
     expect(long).toEqual([]);
   });
 });

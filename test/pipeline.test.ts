@@ -21,12 +21,19 @@ const happyPath: readonly RunEvent[] = [
   { type: 'constraints-accepted', constraints, sha256: 'c0' },
   { type: 'plan-made', sha256: 'p0', missing: [] },
   { type: 'engine-generated', treeSha256: 'e0' },
-  { type: 'verified', outcome: { passed: true, treeSha256: 'e0', reportPath: 'report.json', guilty: [], findings: [] } },
+  {
+    type: 'verified',
+    outcome: { passed: true, treeSha256: 'e0', reportPath: 'report.json', guilty: [], findings: [] },
+  },
   { type: 'benchmarked', outcome: { passed: true, goals: [] } },
 ];
 
 function fresh(): RunState {
-  return startRun('run-1', { fileName: 'a.yaml', text: 'name: tiny', origin: 'command-line' }, '/engines/tiny');
+  return startRun(
+    'run-1',
+    { fileName: 'a.yaml', text: 'name: tiny', origin: 'command-line' },
+    '/engines/tiny',
+  );
 }
 
 function runThrough(events: readonly RunEvent[], from: RunState = fresh()): RunState {
@@ -38,7 +45,9 @@ describe('a run', () => {
     const performed: string[] = [];
     let state = fresh();
     for (const event of happyPath) {
-      performed.push(...effectsOf(state).map((effect) => (effect.type === 'perform' ? effect.step : effect.type)));
+      performed.push(
+        ...effectsOf(state).map((effect) => (effect.type === 'perform' ? effect.step : effect.type)),
+      );
       state = step(state, event).state;
     }
     expect(performed).toEqual(['constraints', 'plan', 'generate', 'verify', 'bench']);
@@ -48,19 +57,31 @@ describe('a run', () => {
 
   it('comes to the same end when it is saved and read again after every step', () => {
     const direct = runThrough(happyPath);
-    const saved = happyPath.reduce((state, event) => parseRunState(JSON.stringify(step(state, event).state)), fresh());
+    const saved = happyPath.reduce(
+      (state, event) => parseRunState(JSON.stringify(step(state, event).state)),
+      fresh(),
+    );
     expect(saved).toEqual(direct);
   });
 
   it('ends at the plan, with exit code 2, when knowledge lacks a contract', () => {
-    const state = runThrough([happyPath[0]!, { type: 'plan-made', sha256: 'p0', missing: ['linear.dense: no realization for q8_0'] }]);
+    const state = runThrough([
+      happyPath[0]!,
+      { type: 'plan-made', sha256: 'p0', missing: ['linear.dense: no realization for q8_0'] },
+    ]);
     expect(state.failure).toMatchObject({ step: 'plan', code: 'NOT_COVERED' });
     expect(state.failure?.message).toContain('q8_0');
     expect(exitCodeOf(state)).toBe(2);
   });
 
   it('ends at verification, with exit code 1 and the guilty contract, and never reaches bench', () => {
-    const outcome = { passed: false, treeSha256: 'e0', reportPath: 'r', guilty: ['position.rope'], findings: ['trace: layer 0'] };
+    const outcome = {
+      passed: false,
+      treeSha256: 'e0',
+      reportPath: 'r',
+      guilty: ['position.rope'],
+      findings: ['trace: layer 0'],
+    };
     const state = runThrough([...happyPath.slice(0, 3), { type: 'verified', outcome }]);
     expect([state.status, state.next, exitCodeOf(state)]).toEqual(['failed', null, 1]);
     expect(state.failure?.next).toContain('position.rope');
@@ -68,13 +89,19 @@ describe('a run', () => {
   });
 
   it('ends with exit code 1 when a goal is missed', () => {
-    const state = runThrough([...happyPath.slice(0, 4), { type: 'benchmarked', outcome: { passed: false, goals: ['ttft_ms_p50 901 > 900'] } }]);
+    const state = runThrough([
+      ...happyPath.slice(0, 4),
+      { type: 'benchmarked', outcome: { passed: false, goals: ['ttft_ms_p50 901 > 900'] } },
+    ]);
     expect([state.failure?.code, exitCodeOf(state)]).toEqual(['VERDICT_FAILED', 1]);
     expect(state.failure?.message).toContain('ttft_ms_p50');
   });
 
   it('keeps the failing step and takes its exit code from the error table', () => {
-    const state = runThrough([happyPath[0]!, { type: 'step-failed', code: 'TOOL_MISSING', message: 'g++ is missing' }]);
+    const state = runThrough([
+      happyPath[0]!,
+      { type: 'step-failed', code: 'TOOL_MISSING', message: 'g++ is missing' },
+    ]);
     expect([state.failure?.step, exitCodeOf(state)]).toEqual(['plan', 3]);
   });
 

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { AppError } from '../model/errors.ts';
-import type { Command, CommandInput } from './command.ts';
 import { nearestName } from '../model/nearest-name.ts';
+import type { Command, CommandInput } from './command.ts';
 
 const commonOptions = {
   json: { type: 'boolean', help: 'print the result as one JSON document' },
@@ -23,7 +23,13 @@ export function parseInvocation(argv: readonly string[], commands: readonly Comm
   if (command === undefined) {
     const isHelp = argv.length === 0 || argv.includes('--help') || argv.includes('-h') || argv[0] === 'help';
     if (!isHelp) throw unknownCommand(argv, commands);
-    return { command, input: { positionals: [], options: {} }, wantsHelp: true, wantsJson: false, isQuiet: false };
+    return {
+      command,
+      input: { positionals: [], options: {} },
+      wantsHelp: true,
+      wantsJson: false,
+      isQuiet: false,
+    };
   }
   const words = command.name.split(' ').length;
   const { values, positionals } = parseStrictly(argv.slice(words), command);
@@ -46,7 +52,11 @@ function findCommand(argv: readonly string[], commands: readonly Command[]): Com
 }
 
 function unknownCommand(argv: readonly string[], commands: readonly Command[]): AppError {
-  const written = argv.slice(0, 2).filter((word) => !word.startsWith('-')).join(' ') || argv[0]!;
+  const written =
+    argv
+      .slice(0, 2)
+      .filter((word) => !word.startsWith('-'))
+      .join(' ') || argv[0]!;
   const names = commands.map((command) => command.name);
   const near = nearestName(written, names) ?? nearestName(argv[0]!, names);
   const hint = near === undefined ? 'See `metainfer --help`.' : `Did you mean \`metainfer ${near}\`?`;
@@ -55,7 +65,11 @@ function unknownCommand(argv: readonly string[], commands: readonly Command[]): 
 
 function parseStrictly(argv: readonly string[], command: Command) {
   try {
-    return parseArgs({ args: [...argv], options: { ...command.options, ...commonOptions }, allowPositionals: true });
+    return parseArgs({
+      args: [...argv],
+      options: { ...command.options, ...commonOptions },
+      allowPositionals: true,
+    });
   } catch (error) {
     const detail = error instanceof Error ? (error.message.split('. ')[0] ?? error.message) : String(error);
     const option = /'(-[^' ]*)/.exec(detail)?.[1];
@@ -100,11 +114,14 @@ export function renderCommandHelp(command: Command): string {
 }
 
 export function renderHelp(commands: readonly Command[]): string {
-  const width = Math.max(...commands.map((command) => [command.name, ...command.positionals].join(' ').length)) + 2;
+  const width =
+    Math.max(...commands.map((command) => [command.name, ...command.positionals].join(' ').length)) + 2;
   return [
     'metainfer: constraint file in, verified and benchmarked inference engine out\n',
     'Usage: metainfer <command> [options]\n',
-    ...commands.map((command) => `  ${[command.name, ...command.positionals].join(' ').padEnd(width)}${command.summary}`),
+    ...commands.map(
+      (command) => `  ${[command.name, ...command.positionals].join(' ').padEnd(width)}${command.summary}`,
+    ),
     '\nExit codes: 0 ok · 1 verdict failed · 2 bad input · 3 environment · 4 internal fault · 130 interrupted',
     'Help on one command: metainfer <command> --help',
   ].join('\n');

@@ -30,7 +30,10 @@ export interface Command {
   /** Positional arguments as shown in help, e.g. `<file>`. */
   readonly positionals: readonly string[];
   readonly options: Readonly<
-    Record<string, NonNullable<ParseArgsConfig['options']>[string] & { readonly help: string; readonly value?: string }>
+    Record<
+      string,
+      NonNullable<ParseArgsConfig['options']>[string] & { readonly help: string; readonly value?: string }
+    >
   >;
   readonly examples: readonly string[];
   readonly run: (input: CommandInput, context: CommandContext) => Promise<CommandResult>;

@@ -18,23 +18,50 @@ interface Finding {
 export async function examineMachine(): Promise<readonly Finding[]> {
   return [
     examineNode(),
-    await examineTool('g++', ['-dumpfullversion'], 12, 'to compile engines: `apt-get install g++` (12 or newer)'),
+    await examineTool(
+      'g++',
+      ['-dumpfullversion'],
+      12,
+      'to compile engines: `apt-get install g++` (12 or newer)',
+    ),
     await examineTool('git', ['--version'], 2, 'to work with branches: `apt-get install git`'),
     await examineSandbox(),
-    await examineTool('cmake', ['--version'], 3, 'only to build an engine by hand: `apt-get install cmake`', true),
+    await examineTool(
+      'cmake',
+      ['--version'],
+      3,
+      'only to build an engine by hand: `apt-get install cmake`',
+      true,
+    ),
     examineBaseline(),
     await examineCpu(),
-    { name: 'memory', status: 'ok', found: `${(totalmem() / 2 ** 30).toFixed(1)} GiB, ${availableParallelism()} cores`, needed: '' },
+    {
+      name: 'memory',
+      status: 'ok',
+      found: `${(totalmem() / 2 ** 30).toFixed(1)} GiB, ${availableParallelism()} cores`,
+      needed: '',
+    },
   ];
 }
 
 function examineNode(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   const isEnough = major > 20 || (major === 20 && minor >= 18);
-  return { name: 'node', status: isEnough ? 'ok' : 'missing', found: process.versions.node, needed: '20.18.1 or newer' };
+  return {
+    name: 'node',
+    status: isEnough ? 'ok' : 'missing',
+    found: process.versions.node,
+    needed: '20.18.1 or newer',
+  };
 }
 
-async function examineTool(name: string, args: readonly string[], least: number, needed: string, isOptional = false): Promise<Finding> {
+async function examineTool(
+  name: string,
+  args: readonly string[],
+  least: number,
+  needed: string,
+  isOptional = false,
+): Promise<Finding> {
   const absent = isOptional ? 'optional-missing' : 'missing';
   try {
     const { stdout } = await run(name, [...args], { timeout: 10_000 });
@@ -46,21 +73,35 @@ async function examineTool(name: string, args: readonly string[], least: number,
 }
 
 async function examineSandbox(): Promise<Finding> {
-  const needed = 'to run generated code without network and files: `apt-get install bubblewrap`; without it limits only, and reports say so';
+  const needed =
+    'to run generated code without network and files: `apt-get install bubblewrap`; without it limits only, and reports say so';
   try {
-    await run('bwrap', ['--ro-bind', '/', '/', '--unshare-all', '--proc', '/proc', '--dev', '/dev', 'true'], { timeout: 10_000 });
+    await run('bwrap', ['--ro-bind', '/', '/', '--unshare-all', '--proc', '/proc', '--dev', '/dev', 'true'], {
+      timeout: 10_000,
+    });
     return { name: 'bubblewrap', status: 'ok', found: 'works', needed };
   } catch (error) {
     const isAbsent = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    return { name: 'bubblewrap', status: 'optional-missing', found: isAbsent ? 'not found' : 'installed, but namespaces are not allowed here', needed };
+    return {
+      name: 'bubblewrap',
+      status: 'optional-missing',
+      found: isAbsent ? 'not found' : 'installed, but namespaces are not allowed here',
+      needed,
+    };
   }
 }
 
 function examineBaseline(): Finding {
-  const needed = 'the llama.cpp baseline: `npm ci` installs it on x86-64 Linux; without it relative goals are "not measured"';
+  const needed =
+    'the llama.cpp baseline: `npm ci` installs it on x86-64 Linux; without it relative goals are "not measured"';
   try {
     const path = createRequire(import.meta.url).resolve('@node-llama-cpp/linux-x64/package.json');
-    return { name: 'llama.cpp', status: 'ok', found: path.includes('node_modules') ? 'prebuilt package' : path, needed };
+    return {
+      name: 'llama.cpp',
+      status: 'ok',
+      found: path.includes('node_modules') ? 'prebuilt package' : path,
+      needed,
+    };
   } catch {
     return { name: 'llama.cpp', status: 'optional-missing', found: 'not found', needed };
   }
@@ -90,7 +131,10 @@ export function describeMissing(findings: readonly Finding[]): readonly string[]
 function renderFindings(findings: readonly Finding[]): string {
   const marks = { ok: 'ok      ', missing: 'MISSING ', 'optional-missing': 'absent  ' } as const;
   return findings
-    .map((finding) => `${marks[finding.status]}${finding.name.padEnd(12)}${finding.found}${finding.status === 'ok' ? '' : `\n                    ${finding.needed}`}`)
+    .map(
+      (finding) =>
+        `${marks[finding.status]}${finding.name.padEnd(12)}${finding.found}${finding.status === 'ok' ? '' : `\n                    ${finding.needed}`}`,
+    )
     .join('\n');
 }
 
@@ -102,6 +146,10 @@ export const doctorCommand: Command = {
   examples: ['npx metainfer doctor', 'npx metainfer doctor --json'],
   async run() {
     const findings = await examineMachine();
-    return { exitCode: describeMissing(findings).length === 0 ? 0 : 3, data: { findings }, text: renderFindings(findings) };
+    return {
+      exitCode: describeMissing(findings).length === 0 ? 0 : 3,
+      data: { findings },
+      text: renderFindings(findings),
+    };
   },
 };

@@ -26,13 +26,18 @@ const noTokenizer: TokenizerFacts = { model: 'none', preTokenizer: 'none', norma
  */
 export async function locateModel(
   constraints: Constraints,
-  places: { readonly constraintsFile: string; readonly weightsRoot: string | undefined; readonly models: readonly KnownModel[] },
+  places: {
+    readonly constraintsFile: string;
+    readonly weightsRoot: string | undefined;
+    readonly models: readonly KnownModel[];
+  },
 ): Promise<LocatedModel> {
   const { model, weights } = constraints;
   if ('path' in model) return readFolder(await findPath(model.path, places.constraintsFile));
   if ('config' in model) return fromConfig(model.config, undefined, noTokenizer);
   const known = places.models.find((candidate) => candidate.id === model.id);
-  if (known === undefined) throw new AppError('MODEL_UNKNOWN', `No file of knowledge/models lists "${model.id}".`);
+  if (known === undefined)
+    throw new AppError('MODEL_UNKNOWN', `No file of knowledge/models lists "${model.id}".`);
   if (weights.source === 'checkpoint') return readFolder(await folderUnderRoot(model.id, places.weightsRoot));
   // A synthetic checkpoint has random weights and no text: its engine is composed without a tokenizer.
   return fromConfig(known.config, known.generationConfig, noTokenizer);
@@ -46,7 +51,10 @@ function fromConfig(
 ): LocatedModel {
   const { facts, problems } = readModelConfig(config, generationConfig);
   if (facts === undefined) {
-    throw new AppError('MODEL_UNSUPPORTED', `config.json cannot be used:\n${problems.map((problem) => `- ${formatProblem(problem)}`).join('\n')}`);
+    throw new AppError(
+      'MODEL_UNSUPPORTED',
+      `config.json cannot be used:\n${problems.map((problem) => `- ${formatProblem(problem)}`).join('\n')}`,
+    );
   }
   return { facts, tokenizer, config, generationConfig, folder };
 }
@@ -64,10 +72,16 @@ function tokenizerFacts(tokenizerJson: Record<string, unknown> | undefined): Tok
   if (tokenizerJson === undefined) return noTokenizer;
   const { facts, problems } = readTokenizerFacts(tokenizerJson);
   if (facts !== undefined) return facts;
-  throw new AppError('TOKENIZER_UNSUPPORTED', `tokenizer.json cannot be used:\n${problems.map((problem) => `- ${formatProblem(problem)}`).join('\n')}`);
+  throw new AppError(
+    'TOKENIZER_UNSUPPORTED',
+    `tokenizer.json cannot be used:\n${problems.map((problem) => `- ${formatProblem(problem)}`).join('\n')}`,
+  );
 }
 
-async function readJson(path: string, code: 'CHECKPOINT_INVALID' | 'TOKENIZER_UNSUPPORTED'): Promise<Record<string, unknown> | undefined> {
+async function readJson(
+  path: string,
+  code: 'CHECKPOINT_INVALID' | 'TOKENIZER_UNSUPPORTED',
+): Promise<Record<string, unknown> | undefined> {
   let text: string;
   try {
     text = await readFile(path, 'utf8');
@@ -77,7 +91,8 @@ async function readJson(path: string, code: 'CHECKPOINT_INVALID' | 'TOKENIZER_UN
   }
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as Record<string, unknown>;
   } catch (error) {
     throw new AppError(code, `${path} is not JSON: ${(error as Error).message}`, { cause: error });
   }
@@ -85,19 +100,27 @@ async function readJson(path: string, code: 'CHECKPOINT_INVALID' | 'TOKENIZER_UN
 }
 
 async function findPath(written: string, constraintsFile: string): Promise<string> {
-  const candidates = isAbsolute(written) ? [written] : [resolve(dirname(constraintsFile), written), resolve(written)];
+  const candidates = isAbsolute(written)
+    ? [written]
+    : [resolve(dirname(constraintsFile), written), resolve(written)];
   for (const candidate of candidates) {
     try {
       return await realpath(candidate);
     } catch {}
   }
-  throw new AppError('CHECKPOINT_INVALID', `model.path "${written}" does not exist (looked at ${candidates.join(' and ')}).`);
+  throw new AppError(
+    'CHECKPOINT_INVALID',
+    `model.path "${written}" does not exist (looked at ${candidates.join(' and ')}).`,
+  );
 }
 
 /** The real path of `<root>/<id>`, which must stay inside the root whatever links it holds. */
 async function folderUnderRoot(id: string, root: string | undefined): Promise<string> {
   if (root === undefined) {
-    throw new AppError('CHECKPOINT_INVALID', `Weights of ${id} are asked for, and METAINFER_WEIGHTS is not set to the folder that holds them (as ${id}/config.json).`);
+    throw new AppError(
+      'CHECKPOINT_INVALID',
+      `Weights of ${id} are asked for, and METAINFER_WEIGHTS is not set to the folder that holds them (as ${id}/config.json).`,
+    );
   }
   let real: string;
   let realRoot: string;
@@ -105,11 +128,17 @@ async function folderUnderRoot(id: string, root: string | undefined): Promise<st
     realRoot = await realpath(root);
     real = await realpath(join(realRoot, id));
   } catch {
-    throw new AppError('CHECKPOINT_INVALID', `METAINFER_WEIGHTS holds no folder "${id}". Put the checkpoint there, or use weights.source: synthetic.`);
+    throw new AppError(
+      'CHECKPOINT_INVALID',
+      `METAINFER_WEIGHTS holds no folder "${id}". Put the checkpoint there, or use weights.source: synthetic.`,
+    );
   }
   const inside = relative(realRoot, real);
   if (inside.startsWith('..') || isAbsolute(inside)) {
-    throw new AppError('CHECKPOINT_INVALID', `The folder of "${id}" leads out of METAINFER_WEIGHTS; links out of it are not followed.`);
+    throw new AppError(
+      'CHECKPOINT_INVALID',
+      `The folder of "${id}" leads out of METAINFER_WEIGHTS; links out of it are not followed.`,
+    );
   }
   return real;
 }

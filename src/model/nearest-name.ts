@@ -14,7 +14,10 @@ export function nearestName(written: string, candidates: readonly string[]): str
 }
 
 function fold(name: string): string {
-  return name.slice(0, 200).toLowerCase().replace(/[\s_-]/g, '');
+  return name
+    .slice(0, 200)
+    .toLowerCase()
+    .replace(/[\s_-]/g, '');
 }
 
 /** Damerau-Levenshtein distance of adjacent transpositions, given up at `limit`. */
@@ -27,7 +30,8 @@ function editDistance(a: string, b: string, limit: number): number {
     for (let j = 1; j <= b.length; j++) {
       const cost = a[i - 1] === b[j - 1] ? 0 : 1;
       let value = Math.min(row[j - 1]! + 1, last[j]! + 1, last[j - 1]! + cost);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) value = Math.min(value, beforeLast[j - 2]! + 1);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
+        value = Math.min(value, beforeLast[j - 2]! + 1);
       row.push(value);
     }
     beforeLast = last;
