@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT
+// harness.protocol: version 1 of the binary protocol in which the harness drives the engine.
+#pragma once
+#include "runtime_context.h"
+
+// Serves frames until quit or the end of input; returns the exit status (0, or 1 after a malformed frame).
+int serve_harness(Context& ctx, int in_fd, int out_fd);

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+// position.rope: rotates the pairs (i, i + head_dim/2) of each head by position * inv_freq[i].
+#pragma once
+#include <vector>
+
+#include "runtime_context.h"
+
+struct RopeTable {
+  std::vector<float> cos, sin;  // [max_context, head_dim/2], times the attention factor
+};
+
+RopeTable load_rope(Context& ctx);
+void rope(Context& ctx, int num_rows, const Row* rows /*[num_rows]*/, View x /*[num_rows, heads*head_dim], in place*/,
+          int heads, const RopeTable& table);
