@@ -1,0 +1,224 @@
+import { createHash } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { AppError } from '../model/errors.ts';
+import { type Diagnostic, readDiagnostics } from './diagnostics.ts';
+import { mapParallel } from './parallel.ts';
+import type { Limits, Sandbox } from './sandbox.ts';
+import { type ProcessEnd, runSandboxed } from './sandboxed-process.ts';
+
+/** How this run compiles: one compiler, one cache, one sandbox. */
+export interface Toolchain {
+  /** Absolute path of g++. */
+  readonly compiler: string;
+  /** First line of `g++ --version`. */
+  readonly version: string;
+  /** Of the platform, e.g. `-mavx2 -mfma -mf16c`. */
+  readonly flags: readonly string[];
+  readonly cacheFolder: string;
+  readonly jobs: number;
+  readonly sandbox: Sandbox;
+  readonly limits?: Partial<Limits>;
+  readonly signal?: AbortSignal;
+}
+
+export interface BuildRequest {
+  /** Folder with every source and header. */
+  readonly folder: string;
+  /** The .cpp files, relative to it. */
+  readonly sources: readonly string[];
+  /** AddressSanitizer and UndefinedBehaviorSanitizer, ending at the first fault. */
+  readonly sanitize: boolean;
+}
+
+export interface BuildResult {
+  /** Absent where the build failed. */
+  readonly binary: string | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly compiled: number;
+  readonly cached: number;
+  readonly seconds: number;
+}
+
+export const baseFlags = ['-std=c++20', '-O2', '-Wall', '-Wextra', '-Werror', '-pthread'] as const;
+// -g1: a sanitizer's report names file and line.
+const sanitizeFlags = [
+  '-fsanitize=address,undefined',
+  '-fno-sanitize-recover=all',
+  '-fno-omit-frame-pointer',
+  '-g1',
+];
+
+const compileLimits: Partial<Limits> = {
+  wallSeconds: 300,
+  cpuSeconds: 300,
+  memoryBytes: 3 * 2 ** 30,
+  processes: 16,
+  fileBytes: 256 * 2 ** 20,
+  outputBytes: 2 * 2 ** 20,
+  pollMs: 250,
+};
+
+function sha256(...parts: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(`${Buffer.byteLength(part)}\n`).update(part);
+  return hash.digest('hex');
+}
+
+/** The source and every local header that it reaches, name and text, so that one changed header means one rebuild. */
+function readTransitive(folder: string, file: string, seen = new Map<string, string>()): Map<string, string> {
+  if (seen.has(file) || !existsSync(join(folder, file))) return seen;
+  const text = readFileSync(join(folder, file), 'utf8');
+  seen.set(file, text);
+  for (const match of text.matchAll(/^[ \t]*#[ \t]*include[ \t]*"([^"]+)"/gm)) {
+    readTransitive(folder, match[1] as string, seen);
+  }
+  return seen;
+}
+
+function runTool(
+  toolchain: Toolchain,
+  folder: string,
+  scratch: string,
+  command: readonly string[],
+): Promise<ProcessEnd> {
+  return runSandboxed({
+    sandbox: toolchain.sandbox,
+    command,
+    readOnlyPaths: [folder, toolchain.cacheFolder],
+    scratch,
+    // g++ finds its assembler and linker by PATH; TMPDIR keeps its files in the scratch folder.
+    environment: { PATH: '/usr/bin', LC_ALL: 'C', TMPDIR: scratch },
+    limits: { ...compileLimits, ...toolchain.limits },
+    ...(toolchain.signal === undefined ? {} : { signal: toolchain.signal }),
+  });
+}
+
+function explain(end: ProcessEnd, what: string): Diagnostic[] {
+  if (end.reason === 'aborted') throw new AppError('INTERNAL', 'The build was stopped.');
+  if (end.reason === 'not-started')
+    throw new AppError('TOOL_MISSING', `${what}: ${end.stderr.toString('utf8')}`);
+  const diagnostics = readDiagnostics(end.stderr.toString('utf8'));
+  if (diagnostics.length > 0) return diagnostics;
+  const tail = end.stderr.toString('utf8').trim().slice(-500);
+  const how =
+    end.reason === 'exit' ? `exit code ${end.exitCode ?? end.signal}` : `ended by the limit: ${end.reason}`;
+  return [{ file: what, line: null, message: `the compiler failed (${how}) ${tail}`.trim() }];
+}
+
+interface ObjectFile {
+  readonly path: string;
+  readonly key: string;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly cached: boolean;
+}
+
+async function compileOne(
+  toolchain: Toolchain,
+  request: BuildRequest,
+  source: string,
+  scratch: string,
+): Promise<ObjectFile> {
+  const flags = [...baseFlags, ...toolchain.flags, ...(request.sanitize ? sanitizeFlags : [])];
+  const texts = readTransitive(request.folder, source);
+  const key = sha256(toolchain.version, ...flags, source, ...[...texts].flat());
+  const path = join(toolchain.cacheFolder, `${key}.o`);
+  if (existsSync(path)) return { path, key, diagnostics: [], cached: true };
+  const output = join(scratch, `${basename(source)}-${key.slice(0, 8)}.o`);
+  // Relative names in messages and in the object: the folder's place must not change the bytes.
+  const map = `-ffile-prefix-map=${request.folder}/=`;
+  const command = [
+    toolchain.compiler,
+    ...flags,
+    map,
+    '-fdiagnostics-color=never',
+    '-c',
+    join(request.folder, source),
+    '-o',
+    output,
+  ];
+  const end = await runTool(toolchain, request.folder, scratch, command);
+  if (end.exitCode !== 0 || end.reason !== 'exit') {
+    const diagnostics = explain(end, source).map((item) => ({
+      ...item,
+      file: relativeTo(request.folder, item.file),
+    }));
+    return { path, key, diagnostics, cached: false };
+  }
+  publish(output, path);
+  return { path, key, diagnostics: [], cached: false };
+}
+
+function relativeTo(folder: string, file: string | null): string | null {
+  return file?.startsWith(`${folder}/`) === true ? file.slice(folder.length + 1) : file;
+}
+
+/** Into the cache by rename, so that a reader never sees half a file. */
+function publish(from: string, to: string): void {
+  const partial = `${to}.${process.pid}.${Math.round(performance.now() * 1000)}.part`;
+  copyFileSync(from, partial);
+  renameSync(partial, to);
+}
+
+async function link(
+  toolchain: Toolchain,
+  request: BuildRequest,
+  objects: readonly ObjectFile[],
+  scratch: string,
+) {
+  const flags = request.sanitize ? sanitizeFlags : [];
+  const key = sha256(toolchain.version, ...flags, ...objects.map((object) => object.key));
+  const binary = join(toolchain.cacheFolder, `${key}.bin`);
+  if (existsSync(binary)) return { binary, diagnostics: [] };
+  const output = join(scratch, 'linked');
+  const inputs = objects.map((object) => object.path);
+  const end = await runTool(toolchain, request.folder, scratch, [
+    ...[toolchain.compiler, '-pthread', ...flags],
+    ...inputs,
+    ...['-o', output],
+  ]);
+  if (end.exitCode !== 0 || end.reason !== 'exit')
+    return { binary: undefined, diagnostics: explain(end, 'link') };
+  publish(output, binary);
+  return { binary, diagnostics: [] };
+}
+
+/** Compiles and links inside the sandbox; what was compiled before with the same bytes comes from the cache. */
+export async function buildProgram(toolchain: Toolchain, request: BuildRequest): Promise<BuildResult> {
+  const started = performance.now();
+  mkdirSync(toolchain.cacheFolder, { recursive: true });
+  const scratch = mkdtempSync(join(toolchain.cacheFolder, 'scratch-'));
+  try {
+    const objects = await mapParallel(request.sources, toolchain.jobs, (source) =>
+      compileOne(toolchain, request, source, scratch),
+    );
+    const diagnostics = objects.flatMap((object) => object.diagnostics);
+    const linked = diagnostics.length === 0 ? await link(toolchain, request, objects, scratch) : undefined;
+    const cached = objects.filter((object) => object.cached).length;
+    return {
+      binary: linked?.binary,
+      diagnostics: [...diagnostics, ...(linked?.diagnostics ?? [])],
+      compiled: objects.length - cached,
+      cached,
+      seconds: (performance.now() - started) / 1000,
+    };
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Finds the compiler and what it calls itself. */
+export async function findToolchain(options: Omit<Toolchain, 'version'>): Promise<Toolchain> {
+  if (!existsSync(options.compiler))
+    throw new AppError('TOOL_MISSING', `${options.compiler} is not installed (Debian: apt install g++).`);
+  const end = await runSandboxed({
+    sandbox: options.sandbox,
+    command: [options.compiler, '--version'],
+    readOnlyPaths: [],
+    environment: { LC_ALL: 'C' },
+  });
+  const version = end.stdout.toString('utf8').split('\n')[0] ?? '';
+  if (end.exitCode !== 0 || version === '')
+    throw new AppError('TOOL_MISSING', `${options.compiler} does not run here.`);
+  return { ...options, version };
+}

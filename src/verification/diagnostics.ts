@@ -1,0 +1,27 @@
+/** One message of the compiler or linker, with its place where it has one. */
+export interface Diagnostic {
+  readonly file: string | null;
+  readonly line: number | null;
+  readonly message: string;
+}
+
+const place = /^(?<file>[^\s:][^:]*):(?<line>\d+):(?:\d+:)? (?:fatal )?(?:error|warning): (?<message>.*)$/;
+const undefinedSymbol = /(?:^|\/)(?<file>[^/\s:]+):\(\.[^)]*\): (?<message>undefined reference to .*)$/;
+const linker = /(?<message>(?:undefined reference to|multiple definition of|cannot find).*)$/;
+
+/** The errors in what g++ wrote, each once, at most `limit`. */
+export function readDiagnostics(stderr: string, limit = 20): Diagnostic[] {
+  const found = new Map<string, Diagnostic>();
+  for (const line of stderr.split('\n')) {
+    const groups = (place.exec(line) ?? undefinedSymbol.exec(line) ?? linker.exec(line))?.groups;
+    if (groups === undefined) continue;
+    const diagnostic = {
+      file: groups.file ?? null,
+      line: groups.line === undefined ? null : Number(groups.line),
+      message: (groups.message as string).slice(0, 500),
+    };
+    found.set(`${diagnostic.file}:${diagnostic.line}:${diagnostic.message}`, diagnostic);
+    if (found.size === limit) break;
+  }
+  return [...found.values()];
+}
