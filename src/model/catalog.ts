@@ -48,7 +48,10 @@ export interface Platform {
       }
     >
   >;
+  /** Commands, best first. */
   readonly compilers: readonly string[];
+  /** Command → lowest major version that was tried. */
+  readonly compilerMinimums: Readonly<Record<string, number>>;
   readonly flags: readonly string[];
 }
 
