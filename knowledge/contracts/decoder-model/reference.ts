@@ -1,0 +1,107 @@
+import type { ModelFacts } from '../../../src/model/model-facts.ts';
+import type { ReferenceOps } from '../../../src/model/reference.ts';
+import { type AttentionVectors, add, attendProjected } from '../attention-block/reference.ts';
+import { gateUp } from '../mlp-gated/reference.ts';
+import { rmsNormRows } from '../norm-rms/reference.ts';
+import { type Frequencies, ropeFrequencies } from '../position-rope-frequencies/reference.ts';
+
+/** Where the weights come from; a large checkpoint is read block by block and never held as a whole. */
+export interface WeightSource {
+  vector(name: string): Float64Array;
+  /** Rows of a matrix. */
+  pick(name: string, ids: ArrayLike<number>): Float64Array;
+  /** x [rows, in] times the transpose of each matrix [out, in]; one result per name. */
+  project(names: readonly string[], x: Float64Array): Promise<readonly Float64Array[]>;
+}
+
+/** Sees the residual stream [rows, hidden]: embedding, then each layer after attention and after MLP, then the final norm. */
+export type Watch = (point: Float64Array) => void;
+
+/** Hidden state of every position after the final norm, [ids.length, hidden], for ids at positions 0, 1, … */
+export async function decode(
+  ids: ArrayLike<number>,
+  facts: ModelFacts,
+  source: WeightSource,
+  watch: Watch,
+): Promise<Float64Array> {
+  const positions = Int32Array.from({ length: ids.length }, (_, position) => position);
+  const frequencies = ropeFrequencies(facts);
+  let hidden = source.pick('model.embed_tokens.weight', ids);
+  watch(hidden);
+  for (let layer = 0; layer < facts.numLayers; layer++) {
+    hidden = await addAttention(hidden, layer, facts, source, positions, frequencies);
+    watch(hidden);
+    hidden = await addMlp(hidden, layer, facts, source);
+    watch(hidden);
+  }
+  const normed = rmsNormRows(hidden, source.vector('model.norm.weight'), facts.rmsNormEps);
+  watch(normed);
+  return normed;
+}
+
+/** The matrix of the head: the embedding table where it is tied. */
+export function headName(facts: ModelFacts): string {
+  return facts.tiedHead ? 'model.embed_tokens.weight' : 'lm_head.weight';
+}
+
+async function addAttention(
+  hidden: Float64Array,
+  layer: number,
+  facts: ModelFacts,
+  source: WeightSource,
+  positions: Int32Array,
+  frequencies: Frequencies,
+): Promise<Float64Array> {
+  const prefix = `model.layers.${layer}.self_attn.`;
+  const normed = rmsNormRows(
+    hidden,
+    source.vector(`model.layers.${layer}.input_layernorm.weight`),
+    facts.rmsNormEps,
+  );
+  const names = ['q', 'k', 'v'].map((part) => `${prefix}${part}_proj.weight`);
+  const [q, k, v] = await source.project(names, normed);
+  const projected = { q: q!, k: k!, v: v! };
+  const mixed = attendProjected(
+    projected,
+    readVectors(prefix, facts, source),
+    positions,
+    layer,
+    facts,
+    frequencies,
+  );
+  const [output] = await source.project([`${prefix}o_proj.weight`], mixed);
+  return add(hidden, output!);
+}
+
+function readVectors(prefix: string, facts: ModelFacts, source: WeightSource): AttentionVectors {
+  const read = (name: string) => source.vector(`${prefix}${name}`);
+  return {
+    ...(facts.qkNorm ? { qNorm: read('q_norm.weight'), kNorm: read('k_norm.weight') } : {}),
+    ...(facts.qkvBias
+      ? { qBias: read('q_proj.bias'), kBias: read('k_proj.bias'), vBias: read('v_proj.bias') }
+      : {}),
+  };
+}
+
+async function addMlp(
+  hidden: Float64Array,
+  layer: number,
+  facts: ModelFacts,
+  source: WeightSource,
+): Promise<Float64Array> {
+  const prefix = `model.layers.${layer}.`;
+  const normed = rmsNormRows(
+    hidden,
+    source.vector(`${prefix}post_attention_layernorm.weight`),
+    facts.rmsNormEps,
+  );
+  const [gate, up] = await source.project(
+    [`${prefix}mlp.gate_proj.weight`, `${prefix}mlp.up_proj.weight`],
+    normed,
+  );
+  const [output] = await source.project([`${prefix}mlp.down_proj.weight`], gateUp(gate!, up!));
+  return add(hidden, output!);
+}
+
+/** The whole model has no unit gate: the trace and logits gates compare it. */
+export const ops: ReferenceOps = {};

@@ -1,0 +1,11 @@
+import type { ReferenceOps } from '../../../src/model/reference.ts';
+import { inputOf, matrixOf, tensor } from '../../../src/model/reference-case.ts';
+import { pickRows } from '../linear-dense/reference.ts';
+
+export const ops: ReferenceOps = {
+  embed: (unit) => {
+    const ids = inputOf(unit, 'ids');
+    const width = inputOf(unit, 'table').shape[1]!;
+    return { out: tensor([ids.shape[0]!, width], pickRows(matrixOf(unit, 'table'), width, ids.data)) };
+  },
+};
