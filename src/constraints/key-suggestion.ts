@@ -1,0 +1,61 @@
+import { nearestName } from '../model/nearest-name.ts';
+import { showText } from './problem-list.ts';
+
+/** Words that people use for a field and that edit distance does not find. */
+const aliases: Readonly<Record<string, string>> = {
+  cores: 'threads',
+  cpus: 'threads',
+  num_threads: 'threads',
+  ram: 'memory',
+  vram: 'memory',
+  device: 'platform',
+  backend: 'platform',
+  march: 'arch',
+  dtype: 'weights',
+  quantization: 'weights',
+  cache: 'kv_cache',
+  kv_dtype: 'kv_cache',
+  tp: 'tensor',
+  tensor_parallel_size: 'tensor',
+  context: 'max_context',
+  context_length: 'max_context',
+  max_model_len: 'max_context',
+  n_ctx: 'max_context',
+  batch: 'max_batch',
+  batch_size: 'max_batch',
+  input_tokens: 'prompt_tokens',
+  prompt_length: 'prompt_tokens',
+  max_tokens: 'output_tokens',
+  completion_tokens: 'output_tokens',
+  requests: 'concurrency',
+  objective: 'optimize',
+  requirements: 'require',
+  kld: 'mean_kld',
+  top1: 'top1_agreement',
+  model_id: 'id',
+  folder: 'path',
+  version: 'apiVersion',
+  api: 'interface',
+};
+
+/** The word for a metric in the other order, as vLLM prints it: `p99_ttft_ms`, `median_tpot_ms`. */
+function metricOf(written: string): string | undefined {
+  const parts = /^(mean|median|p\d\d)_(ttft|tpot|itl|e2el)_ms$/.exec(written);
+  return parts === null ? undefined : `${parts[2]}_ms_${parts[1] === 'median' ? 'p50' : parts[1]}`;
+}
+
+/**
+ * What an unknown key was probably meant to be: a key of the same mapping, or one that belongs elsewhere.
+ * `elsewhere` maps a key to the dotted path where it belongs.
+ */
+export function suggestKey(written: string, allowed: readonly string[], elsewhere: ReadonlyMap<string, string>): string {
+  if (written === '<<') return 'Merge keys are not supported: write the keys out.';
+  const folded = written.toLowerCase().replace(/[\s-]/g, '_');
+  const candidate = metricOf(folded) ?? (Object.hasOwn(aliases, folded) ? aliases[folded]! : undefined);
+  if (candidate !== undefined && allowed.includes(candidate)) return `Did you mean ${candidate}?`;
+  const near = nearestName(written, allowed);
+  if (near !== undefined) return `Did you mean ${near}?`;
+  const home = elsewhere.get(candidate ?? written) ?? elsewhere.get(nearestName(written, [...elsewhere.keys()]) ?? '');
+  if (home !== undefined) return `Did you mean ${home}?`;
+  return `Keys here: ${allowed.slice(0, 40).map(showText).join(', ')}.`;
+}

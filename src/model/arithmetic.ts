@@ -1,0 +1,90 @@
+import type { Constraints } from './constraints.ts';
+import type { ModelFacts } from './model-facts.ts';
+import { countParameters } from './parameter-count.ts';
+import type { Arithmetic } from './plan.ts';
+
+type NumberFormat = Constraints['numerics']['weights'] | Constraints['numerics']['kv_cache'];
+
+/** Values of one block and its bytes; q8_0 and q4_0 hold 32 values and one f16 scale (research §7.2). */
+const blocks: Record<NumberFormat, { readonly values: number; readonly bytes: number }> = {
+  f32: { values: 1, bytes: 4 },
+  bf16: { values: 1, bytes: 2 },
+  f16: { values: 1, bytes: 2 },
+  fp8: { values: 1, bytes: 1 },
+  q8_0: { values: 32, bytes: 34 },
+  q4_0: { values: 32, bytes: 18 },
+};
+
+export function blockLength(format: NumberFormat): number {
+  return blocks[format].values;
+}
+
+/** Bytes of `count` values in `format`; whole blocks. */
+export function bytesOf(count: number, format: NumberFormat): number {
+  const { values, bytes } = blocks[format];
+  return Math.ceil(count / values) * bytes;
+}
+
+/** The fields of a constraint file that sizes depend on. */
+export interface SizeInputs {
+  readonly numerics: Pick<Constraints['numerics'], 'weights' | 'kv_cache'>;
+  readonly serving: Pick<Constraints['serving'], 'max_context' | 'max_batch'>;
+  readonly workload: Pick<Constraints['workload'], 'prompt_tokens' | 'output_tokens'>;
+}
+
+/** One forward call of an engine takes at most this many rows (config.h `max_rows`). */
+const prefillRows = 256;
+
+/** Keys that a query at the end of `context` tokens reads, over all layers. */
+export function keysRead(facts: ModelFacts, context: number): number {
+  return facts.layerWindows.reduce((sum, window) => sum + (window === 0 ? context : Math.min(context, window)), 0);
+}
+
+/** KV bytes read to decode one token of one sequence that is `context` tokens long. */
+export function kvBytesRead(facts: ModelFacts, format: NumberFormat, context: number): number {
+  return bytesOf(2 * keysRead(facts, context) * facts.numKvHeads * facts.headDim, format);
+}
+
+/** Context in the middle of decoding the workload: the mean over its output tokens. */
+export function meanContext(workload: SizeInputs['workload']): number {
+  return workload.prompt_tokens + (workload.output_tokens + 1) / 2;
+}
+
+/** Σ over positions 1..tokens of the keys each one sees, over all layers. */
+function causalKeys(facts: ModelFacts, tokens: number): number {
+  return facts.layerWindows.reduce((sum, window) => {
+    const growing = window === 0 ? tokens : Math.min(tokens, window);
+    return sum + (growing * (growing + 1)) / 2 + (tokens - growing) * growing;
+  }, 0);
+}
+
+function activationBytes(facts: ModelFacts, maxBatch: number): number {
+  const rows = Math.max(prefillRows, maxBatch);
+  const attention = (2 * facts.numHeads + 2 * facts.numKvHeads) * facts.headDim;
+  return 4 * (rows * (3 * facts.hiddenSize + attention + 2 * facts.intermediateSize) + maxBatch * facts.vocabSize);
+}
+
+/** Sizes and work of one engine (research §3.5). Throws nothing; inputs are checked by src/constraints. */
+export function computeArithmetic(facts: ModelFacts, constraints: SizeInputs): Arithmetic {
+  const { weights, kv_cache } = constraints.numerics;
+  const { max_context, max_batch } = constraints.serving;
+  const count = countParameters(facts);
+  const perKey = 2 * facts.numHeads * facts.headDim * 2;
+  const weightBytes = bytesOf(count.total, weights);
+  const kvBytesTotal = max_batch * kvBytesRead(facts, kv_cache, max_context);
+  const activations = activationBytes(facts, max_batch);
+  const { prompt_tokens } = constraints.workload;
+  return {
+    parameters: count.total,
+    matmulParameters: count.matmul,
+    weightBytes,
+    weightBytesPerStep: bytesOf(count.total - count.untiedEmbedding, weights),
+    kvBytesPerToken: bytesOf(2 * facts.numLayers * facts.numKvHeads * facts.headDim, kv_cache),
+    kvBytesTotal,
+    activationBytes: activations,
+    memoryBytes: weightBytes + kvBytesTotal + activations,
+    flopsPerDecodedToken: 2 * count.matmul + perKey * keysRead(facts, meanContext(constraints.workload)),
+    // The head is needed for the last prompt token alone.
+    prefillFlops: 2 * (count.matmul - count.head) * prompt_tokens + 2 * count.head + perKey * causalKeys(facts, prompt_tokens),
+  };
+}
