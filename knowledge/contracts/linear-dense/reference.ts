@@ -1,5 +1,5 @@
 import type { ReferenceCase, ReferenceOps, Tensor } from '../../../src/model/reference.ts';
-import { floatsOf, matrixOf, tensor } from '../../../src/model/reference-case.ts';
+import { floatsOf, inputOf, matrixOf, tensor } from '../../../src/model/reference-case.ts';
 
 /**
  * out[r, first + o] = Σ x[r, i] · weights[o, i] for o below `count`; float64. `weights` is a block of rows of a matrix
@@ -53,8 +53,9 @@ function multiplyTile(
     b2 += b * s;
     b3 += b * t;
   }
-  out.set([a0, a1, a2, a3], row * stride + first + o);
-  out.set([b0, b1, b2, b3], other * stride + first + o);
+  const [ya, yb] = [row * stride + first + o, other * stride + first + o];
+  [out[ya], out[ya + 1], out[ya + 2], out[ya + 3]] = [a0, a1, a2, a3];
+  [out[yb], out[yb + 1], out[yb + 2], out[yb + 3]] = [b0, b1, b2, b3];
 }
 
 function multiplyColumn(
@@ -84,7 +85,7 @@ export function linear(x: Float64Array, weights: Float64Array, width: number): F
 }
 
 function linearCase(unit: ReferenceCase, names: readonly string[]): Readonly<Record<string, Tensor>> {
-  const { shape } = unit.inputs.x!;
+  const { shape } = inputOf(unit, 'x');
   const x = floatsOf(unit, 'x');
   const parts = names.map((name) => linear(x, matrixOf(unit, name), shape[1]!));
   const widths = parts.map((part) => part.length / shape[0]!);
@@ -100,13 +101,9 @@ function linearCase(unit: ReferenceCase, names: readonly string[]): Readonly<Rec
 }
 
 function rowCase(unit: ReferenceCase): Readonly<Record<string, Tensor>> {
-  const width = unit.inputs['weight']!.shape[1]!;
-  return {
-    out: tensor(
-      [unit.inputs['ids']!.shape[0]!, width],
-      pickRows(matrixOf(unit, 'weight'), width, unit.inputs['ids']!.data),
-    ),
-  };
+  const ids = inputOf(unit, 'ids');
+  const width = inputOf(unit, 'weight').shape[1]!;
+  return { out: tensor([ids.shape[0]!, width], pickRows(matrixOf(unit, 'weight'), width, ids.data)) };
 }
 
 /** The rows of a matrix [.., width] with these indices. */

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expectedTensors } from '../model/expected-tensors.ts';
+import { readModelConfig } from '../model/model-config.ts';
+import type { ModelFacts } from '../model/model-facts.ts';
+import type { Problem } from '../model/problem.ts';
+import { indexCheckpoint } from './safetensors.ts';
+import type { TensorPlace } from './safetensors-header.ts';
+
+export interface Inspection {
+  /** Absent where config.json cannot be read or asks for something that is not implemented. */
+  readonly facts?: ModelFacts;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Everything that can be known about a checkpoint without reading weights: both configuration files, every header, and
+ * that the tensors are exactly those of the model, with its shapes. All problems at once.
+ */
+export function inspectCheckpoint(folder: string): Inspection {
+  const problems: Problem[] = [];
+  const config = readJson(folder, 'config.json', true, problems);
+  const generation = readJson(folder, 'generation_config.json', false, problems);
+  const model = config === undefined ? { problems: [] } : readModelConfig(config, generation);
+  const index = indexCheckpoint(folder);
+  problems.push(...model.problems, ...index.problems);
+  if (model.facts === undefined) return { problems };
+  // Headers that cannot be read would make every tensor look missing.
+  if (index.problems.length === 0) problems.push(...checkTensors(index.tensors, model.facts));
+  return { facts: model.facts, problems };
+}
+
+/** Tensors too many, too few or of another shape than these facts need. */
+export function checkTensors(tensors: ReadonlyMap<string, TensorPlace>, facts: ModelFacts): Problem[] {
+  const messages: string[] = [];
+  const expected = expectedTensors(facts);
+  for (const { name, shape } of expected) {
+    const place = tensors.get(name);
+    if (place === undefined) messages.push(`tensor ${name} is missing; expected shape [${shape}].`);
+    else if (place.shape.join() !== shape.join()) {
+      messages.push(`tensor ${name} has shape [${place.shape}]; config.json needs [${shape}].`);
+    }
+  }
+  const known = new Set(expected.map((tensor) => tensor.name));
+  for (const name of tensors.keys()) {
+    if (!known.has(name)) messages.push(`tensor ${name} is not part of this model; nothing would read it.`);
+  }
+  return messages.map((message) => ({
+    severity: 'error',
+    code: 'tensor',
+    file: 'model.safetensors',
+    message,
+  }));
+}
+
+function readJson(folder: string, file: string, isNeeded: boolean, problems: Problem[]): unknown {
+  let text: string;
+  try {
+    text = readFileSync(join(folder, file), 'utf8');
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code;
+    if (!isNeeded && code === 'ENOENT') return undefined;
+    const message =
+      code === 'ENOENT' ? `${file} is missing.` : `${file} cannot be read: ${code ?? 'unknown error'}.`;
+    problems.push({ severity: 'error', code: 'checkpoint', file, message });
+    return undefined;
+  }
+  try {
+    return JSON.parse(text);
+  } catch {
+    problems.push({ severity: 'error', code: 'not-json', file, message: `${file} is not JSON.` });
+    return undefined;
+  }
+}

@@ -1,0 +1,137 @@
+import { decode, headName, type WeightSource } from '../../knowledge/contracts/decoder-model/reference.ts';
+import { AppError } from '../model/errors.ts';
+import { elementCount } from '../model/expected-tensors.ts';
+import type { ModelFacts } from '../model/model-facts.ts';
+import { formatProblem } from '../model/problem.ts';
+import { checkTensors } from './inspect-checkpoint.ts';
+import { type MatrixJob, workOnJob } from './oracle-job.ts';
+import { type OraclePool, startOraclePool } from './oracle-pool.ts';
+import { type Checkpoint, openCheckpoint } from './safetensors.ts';
+
+export interface OracleOptions {
+  readonly facts: ModelFacts;
+  /** With bf16, matrices of a wider checkpoint are rounded to it first; norm gains and biases never are. */
+  readonly weightFormat: 'f32' | 'bf16';
+  /** For products worth spreading; default 2. */
+  readonly threads?: number;
+}
+
+export interface OracleRun {
+  /** [ids.length, vocab_size]; row t = logits after reading ids[0 … t]. */
+  readonly logits: Float64Array;
+  /** [2·layers + 2, ids.length, hidden_size], the points of the harness protocol's `trace`. */
+  readonly trace: Float64Array;
+}
+
+/** The independent reference: the contracts' float64 references composed, teacher-forced, over a checkpoint's own bytes. */
+export interface Oracle {
+  run(ids: ArrayLike<number>): Promise<OracleRun>;
+  logits(ids: ArrayLike<number>): Promise<Float64Array>;
+  trace(ids: ArrayLike<number>): Promise<Float64Array>;
+  close(): Promise<void>;
+}
+
+/** Multiply-adds of one product above which starting threads pays. */
+const sharedWork = 20_000_000;
+
+/** Throws CHECKPOINT_INVALID where the folder is broken or does not fit the facts. */
+export function openOracle(folder: string, options: OracleOptions): Oracle {
+  const checkpoint = openCheckpoint(folder);
+  const problems = checkTensors(checkpoint.tensors, options.facts);
+  if (problems.length > 0) {
+    checkpoint.close();
+    throw new AppError('CHECKPOINT_INVALID', problems.map(formatProblem).join('\n'));
+  }
+  let pool: OraclePool | undefined;
+  const getPool = () => {
+    pool ??= startOraclePool(options.threads ?? 2);
+    return pool;
+  };
+  const source = openWeights(checkpoint, options.weightFormat === 'bf16', getPool);
+  const run = (ids: ArrayLike<number>) => runOracle(ids, options.facts, source);
+  return {
+    run,
+    logits: async (ids) => (await run(ids)).logits,
+    trace: async (ids) => (await decodeTraced(ids, options.facts, source)).trace,
+    async close() {
+      checkpoint.close();
+      await pool?.close();
+    },
+  };
+}
+
+async function runOracle(
+  ids: ArrayLike<number>,
+  facts: ModelFacts,
+  source: WeightSource,
+): Promise<OracleRun> {
+  const { hidden, trace } = await decodeTraced(ids, facts, source);
+  const [logits] = await source.project([headName(facts)], hidden);
+  return { logits: logits!, trace };
+}
+
+async function decodeTraced(
+  ids: ArrayLike<number>,
+  facts: ModelFacts,
+  source: WeightSource,
+): Promise<{ hidden: Float64Array; trace: Float64Array }> {
+  const wrong = Array.from(ids).find((id) => !(Number.isInteger(id) && id >= 0 && id < facts.vocabSize));
+  if (wrong !== undefined)
+    throw new AppError('INTERNAL', `token id ${wrong} is outside the vocabulary of ${facts.vocabSize}.`);
+  const size = ids.length * facts.hiddenSize;
+  const trace = new Float64Array((2 * facts.numLayers + 2) * size);
+  let point = 0;
+  const hidden = await decode(ids, facts, source, (values) => trace.set(values, point++ * size));
+  return { hidden, trace };
+}
+
+function openWeights(checkpoint: Checkpoint, round: boolean, getPool: () => OraclePool): WeightSource {
+  const placeOf = (name: string) => {
+    const place = checkpoint.tensors.get(name);
+    if (place === undefined)
+      throw new AppError('CHECKPOINT_INVALID', `tensor ${name} is not in ${checkpoint.folder}.`);
+    return place;
+  };
+  const project = async (name: string, x: Float64Array): Promise<Float64Array> => {
+    const place = placeOf(name);
+    const outputs = place.shape[0]!;
+    const rows = x.length / place.shape[1]!;
+    const isShared = rows * elementCount(place.shape) > sharedWork;
+    const out = allocate(rows * outputs, isShared);
+    const job = {
+      place,
+      x: isShared ? share(x) : x,
+      out,
+      round,
+      next: new Int32Array(new SharedArrayBuffer(4)),
+    };
+    if (isShared) await getPool().run(job);
+    else workOnJob({ ...job, id: 0 } satisfies MatrixJob);
+    return out;
+  };
+  return {
+    vector: (name) => checkpoint.read(name, 0, elementCount(placeOf(name).shape), false),
+    pick(name, ids) {
+      const width = placeOf(name).shape[1]!;
+      const out = new Float64Array(ids.length * width);
+      for (let row = 0; row < ids.length; row++)
+        out.set(checkpoint.read(name, ids[row]! * width, width, round), row * width);
+      return out;
+    },
+    async project(names, x) {
+      const results: Float64Array[] = [];
+      for (const name of names) results.push(await project(name, x));
+      return results;
+    },
+  };
+}
+
+function allocate(count: number, isShared: boolean): Float64Array {
+  return isShared ? new Float64Array(new SharedArrayBuffer(count * 8)) : new Float64Array(count);
+}
+
+function share(values: Float64Array): Float64Array {
+  const shared = allocate(values.length, true);
+  shared.set(values);
+  return shared;
+}
