@@ -15,5 +15,7 @@ struct Linear {
 Linear load_linear(Context& ctx, std::span<const Tensor* const> stacked);
 // A row's result doesn't depend on the other rows or the number of threads, bit for bit.
 void linear(Context& ctx, int num_rows, View out /*[num_rows, out]*/, View x /*[num_rows, in]*/, const Linear& weight);
+// The same, added to what out holds (the residual stream).
+void linear_add(Context& ctx, int num_rows, View out /*[num_rows, out]*/, View x /*[num_rows, in]*/, const Linear& weight);
 // Row `row` of the matrix: an embedding table is a Linear read by rows.
 void linear_row(const Linear& weight, int64_t row, float* out /*[in]*/);

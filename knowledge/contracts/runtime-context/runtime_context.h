@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "config.h"
 
@@ -32,6 +33,10 @@ struct View {
 
 inline View f32_view(float* data /*[rows, columns]*/, int64_t columns) {
   return {data, columns, static_cast<int32_t>(columns), DType::f32, Device::host};
+}
+
+inline View vector_view(const std::vector<float>& values /*[1, columns]*/) {
+  return f32_view(const_cast<float*>(values.data()), static_cast<int64_t>(values.size()));  // read only by contract
 }
 
 // What a person can act on: the message names the file, tensor, key or argument.
@@ -142,9 +147,10 @@ inline float sum_lanes(vecf value) {
   return value[0];
 }
 
-// e^x within 2 ulp for x <= 88; exactly 0 below -87.3 (so for -inf). Cephes' polynomial on |r| <= ln2/2.
+// e^x within 2 ulp; exactly 0 below -87.3 (so for -inf), e^88 above 88. Cephes' polynomial on |r| <= ln2/2.
 inline vecf exp_lanes(vecf x) {
-  const vecf clamped = x < splat(-87.3f) ? splat(-87.3f) : x;
+  const vecf floored = x < splat(-87.3f) ? splat(-87.3f) : x;
+  const vecf clamped = floored > splat(88.0f) ? splat(88.0f) : floored;
   const vecf shifted = clamped * 1.44269504f + 12582912.0f;  // 1.5 * 2^23: the addition rounds to a whole number
   const vecf n = shifted - 12582912.0f;
   const vecf r = (clamped - n * 0.693359375f) - n * -2.12194440e-4f;
@@ -152,5 +158,5 @@ inline vecf exp_lanes(vecf x) {
   for (const float c : {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f}) p = p * r + c;
   p = p * r * r + r + 1.0f;
   const veci power = (__builtin_convertvector(n, veci) + 127) << 23;
-  return x < splat(-87.3f) ? vecf{} : p * reinterpret_cast<const vecf&>(power);
+  return x < splat(-87.3f) ? vecf{} : p * vecf(power);
 }

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// attention.core: out[rows, num_heads*head_dim] = softmax(q k^T / sqrt(head_dim)) v per head, f32, one pass over the
+// keys in blocks with a running maximum. A task is one row and one KV head with all its query heads, so keys and values
+// are read once for the group. Blocks begin at multiples of `block` whatever the window is: a row's sums have one order.
+// Target: any x86-64; max |error| 1e-6 * max |v|.
+// applies: hardware.platform=cpu-x86_64, serving.kv=contiguous
+#include "attention_core.h"
+
+#include "runtime_threading.h"
+
+namespace {
+
+constexpr int64_t group = config::num_heads / config::num_kv_heads, head_dim = config::head_dim;
+constexpr int64_t vectors = KvCache::value_stride / lanes;  // of one value
+constexpr int64_t registers = vectors % 8 == 0 ? 8 : vectors % 4 == 0 ? 4 : 1;  // sums held at once
+constexpr int64_t block = 4 * lanes;                        // keys of a step: four chains per query head
+
+struct State {
+  vecf sums[vectors] = {};  // weighted values
+  float maximum = -std::numeric_limits<float>::infinity(), total = 0;
+};
+
+// Scores of one query against `block` keys; those outside [first, last] are -infinity, whatever memory holds there.
+void score_block(const float* query, const float* keys, int64_t begin, int64_t first, int64_t last, vecf* scores) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  const float scale = 1.0f / std::sqrt(static_cast<float>(head_dim));
+  const int64_t used = std::min<int64_t>(4, (last - begin) / lanes + 1);  // vectors of keys that exist
+  vecf sums[4] = {};
+  if (used == 4) {
+    for (int64_t i = 0; i < head_dim; ++i)
+      for (int64_t j = 0; j < 4; ++j) sums[j] += query[i] * load(keys + (j * head_dim + i) * lanes);
+  } else {
+    for (int64_t j = 0; j < used; ++j)
+      for (int64_t i = 0; i < head_dim; ++i) sums[j] += query[i] * load(keys + (j * head_dim + i) * lanes);
+  }
+  for (int64_t j = 0; j < 4; ++j) {
+    scores[j] = sums[j] * scale;
+    if (begin >= first && begin + block - 1 <= last) continue;
+    for (int lane = 0; lane < lanes; ++lane) {
+      const int64_t position = begin + j * lanes + lane;
+      if (position < first || position > last) scores[j][lane] = -infinity;
+    }
+  }
+}
+
+// Turns scores into weights relative to the running maximum, rescaling what was summed under the old one.
+void weigh_block(State& state, vecf* scores) {
+  float maximum = state.maximum;
+  for (int64_t j = 0; j < 4; ++j)
+    for (int lane = 0; lane < lanes; ++lane) maximum = std::max(maximum, scores[j][lane]);
+  const float kept = exp_lanes(splat(state.maximum - maximum))[0];
+  vecf total{};
+  for (int64_t j = 0; j < 4; ++j) {
+    scores[j] = exp_lanes(scores[j] - maximum);
+    total += scores[j];
+  }
+  state.maximum = maximum;
+  state.total = state.total * kept + sum_lanes(total);
+  for (vecf& sum : state.sums) sum *= kept;
+}
+
+void attend(const float* query, float* out, const float* keys, const float* values, int64_t first, int64_t last) {
+  State states[group];
+  for (int64_t begin = first / block * block; begin <= last; begin += block) {
+    const int64_t from = std::max(begin, first), to = std::min(last, begin + block - 1);
+    for (int64_t head = 0; head < group; ++head) {
+      State& state = states[head];
+      vecf scores[4];
+      score_block(query + head * head_dim, keys + begin * head_dim, begin, first, last, scores);
+      weigh_block(state, scores);
+      float weights[block];
+      std::memcpy(weights, scores, sizeof weights);
+      for (int64_t part = 0; part < vectors; part += registers) {
+        vecf sums[registers];
+        std::memcpy(sums, state.sums + part, sizeof sums);
+        for (int64_t position = from; position <= to; ++position) {
+          const float* value = values + position * KvCache::value_stride + part * lanes;
+          for (int64_t i = 0; i < registers; ++i) sums[i] += weights[position - begin] * load(value + i * lanes);
+        }
+        std::memcpy(state.sums + part, sums, sizeof sums);
+      }
+    }
+  }
+  for (int64_t head = 0; head < group; ++head)
+    for (int64_t i = 0; i < vectors; ++i)
+      store_some(out + head * head_dim + i * lanes, states[head].sums[i] / states[head].total,
+                 std::min<int64_t>(lanes, head_dim - i * lanes));
+}
+
+}  // namespace
+
+void attention(Context& ctx, int num_rows, const Row* rows, View out, View q, const KvCache& kv, int layer) {
+  const int64_t window = config::layer_windows[static_cast<size_t>(layer)];
+  // Rows of one KV head are neighbours, so that its keys stay in cache.
+  parallel_for(ctx, int64_t{num_rows} * config::num_kv_heads, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t row = task % num_rows;
+      const int head = static_cast<int>(task / num_rows);
+      const int64_t last = rows[row].position, first = window == 0 ? 0 : std::max<int64_t>(0, last - window + 1);
+      attend(q.row(row) + head * group * head_dim, out.row(row) + head * group * head_dim,
+             kv_keys(kv, layer, rows[row].slot, head), kv_values(kv, layer, rows[row].slot, head), first, last);
+    }
+  });
+}
