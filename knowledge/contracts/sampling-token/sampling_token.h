@@ -5,12 +5,12 @@
 #include <span>
 
 struct Sampling {
-    double temperature = 0;         // 0: greedy
-    int32_t top_k = 0;              // 0: all
-    double top_p = 1;               // 1: all
-    double min_p = 0;               // 0: all
-    double repetition_penalty = 1;  // 1: none
-    uint64_t seed = 0;
+  double temperature = 0;         // 0: greedy
+  int32_t top_k = 0;              // 0: all
+  double top_p = 1;               // 1: all
+  double min_p = 0;               // 0: all
+  double repetition_penalty = 1;  // 1: none
+  uint64_t seed = 0;
 };
 
 // Throws EngineError naming the first parameter out of range.

@@ -13,17 +13,17 @@
 #include "text_tokenizer.h"
 
 struct GenerationRequest {
-    std::vector<int32_t> prompt_ids;  // 1 .. max_context, each below vocab_size
-    int32_t max_tokens = 128;
-    Sampling sampling;
-    std::vector<std::string> stops;
-    bool ignore_eos = false;
+  std::vector<int32_t> prompt_ids;  // 1 .. max_context, each below vocab_size
+  int32_t max_tokens = 128;
+  Sampling sampling;
+  std::vector<std::string> stops;
+  bool ignore_eos = false;
 };
 
 struct GenerationResult {
-    std::vector<int32_t> ids;        // without the prompt; with the EOS that ended it
-    std::string text;                // without special tokens, cut before the stop string
-    std::string_view finish_reason;  // "eos" | "stop" | "length"
+  std::vector<int32_t> ids;        // without the prompt; with the EOS that ended it
+  std::string text;                // without special tokens, cut before the stop string
+  std::string_view finish_reason;  // "eos" | "stop" | "length"
 };
 
 // Called once per generated token; text: what may be shown now, whole UTF-8 characters, often empty.

@@ -4,5 +4,9 @@
 #include <string>
 #include <string_view>
 
-// text: UTF-8; result: UTF-8.
+#include "format_json.h"
+
+// normalizer: that member of tokenizer.json. Throws EngineError unless it asks for the normalization compiled in.
+void check_normalizer(const Json& normalizer);
+// text: valid UTF-8; result: valid UTF-8.
 std::string normalize(std::string_view text);

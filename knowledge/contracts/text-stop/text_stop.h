@@ -5,18 +5,19 @@
 #include <string_view>
 #include <vector>
 
-struct StopDetector {
-    // stops: UTF-8, any number, none empty (EngineError).
-    explicit StopDetector(std::vector<std::string> stops);
-    // Takes the next chunk of text; returns the text that no stop string can reach any more.
-    std::string append(std::string_view chunk);
-    // The text still held back; empty after a stop.
-    std::string finish();
-    // True once a stop string was complete. Text from its first byte on is dropped, and so is every later chunk.
-    bool stopped() const { return stopped_; }
+class StopDetector {
+ public:
+  // stops: UTF-8, any number of them, none empty (EngineError).
+  explicit StopDetector(std::vector<std::string> stops);
+  // Takes the next chunk of text; returns the text that can't belong to a stop string any more.
+  std::string append(std::string_view chunk);
+  // The text still held back; empty after a stop.
+  std::string finish();
+  // True once a stop string was complete. Text from its first byte on is dropped, and so is every later chunk.
+  bool stopped() const { return stopped_; }
 
-private:
-    std::vector<std::string> stops_;
-    std::string pending_;  // a suffix of the text that is a proper prefix of a stop string
-    bool stopped_ = false;
+ private:
+  std::vector<std::string> stops_;
+  std::string pending_;  // the longest end of the text that a stop string begins with
+  bool stopped_ = false;
 };

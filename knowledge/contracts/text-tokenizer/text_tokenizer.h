@@ -12,20 +12,22 @@ struct Tokenizer;  // vocabulary, merges, added tokens: opaque, immutable, safe 
 // Reads folder/tokenizer.json. Throws EngineError naming the part that this engine doesn't implement.
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& folder);
 
-// text: UTF-8. add_special: apply the file's post-processor (BOS, EOS). parse_special: recognise special tokens
-// written out in the text (false: they are ordinary text; added tokens that aren't special are always recognised).
+// text: UTF-8 (invalid parts count as U+FFFD). add_special: apply the file's post-processor (BOS, EOS). parse_special:
+// recognise special tokens written out in the text; false: they are ordinary text. Added tokens that aren't special
+// are always recognised.
 std::vector<int32_t> encode(const Tokenizer& tokenizer, std::string_view text, bool add_special, bool parse_special);
 
 // Incremental decoding. The chunks of any sequence of ids, joined, are the decoding of the whole sequence; every
 // chunk is whole UTF-8 characters. An id without a token (vocabulary padding, negative) adds nothing.
-struct TextStream {
-    TextStream(const Tokenizer& tokenizer, bool skip_special);
-    std::string append(int32_t id);  // text that became certain
-    std::string finish();            // what was held back, incomplete characters as U+FFFD
+class TextStream {
+ public:
+  TextStream(const Tokenizer& tokenizer, bool skip_special);
+  std::string append(int32_t id);  // the text that became certain
+  std::string finish();            // what was held back, incomplete characters as U+FFFD
 
-private:
-    const Tokenizer& tokenizer_;
-    bool skip_special_;
-    bool at_start_ = true;  // nothing emitted yet
-    std::string pending_;   // bytes of a character that isn't complete yet
+ private:
+  const Tokenizer& tokenizer_;
+  [[maybe_unused]] bool skip_special_ = false;
+  [[maybe_unused]] bool at_start_ = false;  // a first space is still to be taken off
+  std::string pending_;                     // bytes whose character isn't certain yet
 };

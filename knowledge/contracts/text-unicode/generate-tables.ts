@@ -84,26 +84,42 @@ function packCombiningClasses(): string {
   return packed;
 }
 
-/** One step of canonical decomposition: [first, second], or [only]; undefined where there is none. */
-function decomposeOnce(codePoint: number): readonly number[] | undefined {
-  const whole = String.fromCodePoint(codePoint);
-  const full = [...whole.normalize('NFD')].map((text) => text.codePointAt(0)!);
-  if (isHangulSyllable(codePoint) || (full.length === 1 && full[0] === codePoint)) return undefined;
-  // Each decomposition of the standard is a pair whose first part may decompose further, or a singleton; rejoining
-  // all but the last code point gives the first part, since no first part is excluded from composition.
-  const head = [...String.fromCodePoint(...full.slice(0, -1)).normalize('NFC')].map((text) => text.codePointAt(0)!);
-  if (full.length === 1) return full;
-  return head.length === 1 ? [head[0]!, full.at(-1)!] : full;
+function toCodePoints(text: string): number[] {
+  return [...text].map((character) => character.codePointAt(0)!);
 }
 
-/** Per decomposing code point: distance, first (signed change), second + 1 or 0, doubled + 1 where it never composes. */
+/** Code points that decompose, by their full decomposition; of several, one that recomposes where there is one. */
+function indexByDecomposition(): ReadonlyMap<string, number> {
+  const index = new Map<string, number>();
+  for (let codePoint = 0; codePoint < codePointLimit; codePoint += 1) {
+    const whole = String.fromCodePoint(codePoint);
+    const full = whole.normalize('NFD');
+    if (isHangulSyllable(codePoint) || full === whole) continue;
+    if (!index.has(full) || whole.normalize('NFC') === whole) index.set(full, codePoint);
+  }
+  return index;
+}
+
+/** One step of canonical decomposition: [first, second], or [only]; undefined where there is none. */
+function decomposeOnce(codePoint: number, byDecomposition: ReadonlyMap<string, number>): readonly number[] | undefined {
+  const whole = String.fromCodePoint(codePoint);
+  const full = toCodePoints(whole.normalize('NFD'));
+  if (isHangulSyllable(codePoint) || (full.length === 1 && full[0] === codePoint)) return undefined;
+  if (full.length <= 2) return full;
+  // The standard's decompositions are pairs: all but the last code point make up the first part.
+  const first = byDecomposition.get(String.fromCodePoint(...full.slice(0, -1)));
+  if (first === undefined) throw new Error(`U+${codePoint.toString(16)} is not a pair`);
+  return [first, full.at(-1)!];
+}
+
+/** Per decomposing code point: distance·2 (+ 1 where it never composes), then the signed changes of first and second. */
 function packDecompositions(): string {
   let packed = '';
   let last = { codePoint: 0, first: 0, second: 0 };
+  const byDecomposition = indexByDecomposition();
   for (let codePoint = 0; codePoint < codePointLimit; codePoint += 1) {
-    const parts = decomposeOnce(codePoint);
+    const parts = decomposeOnce(codePoint, byDecomposition);
     if (parts === undefined) continue;
-    if (parts.length > 2) throw new Error(`U+${codePoint.toString(16)} has a decomposition of ${parts.length} parts`);
     const [first, second = 0] = parts as [number, number?];
     const whole = String.fromCodePoint(codePoint);
     const composes = whole.normalize('NFC') === whole;
@@ -116,7 +132,7 @@ function packDecompositions(): string {
 
 function declare(name: string, packed: string): string {
   const lines = packed.match(/.{1,114}/gs) ?? [];
-  return `constexpr std::string_view ${name} =\n${lines.map((line) => `    "${line}"`).join('\n')};\n`;
+  return `constexpr std::string_view ${name} =\n${lines.map((line) => `  "${line}"`).join('\n')};\n`;
 }
 
 function replaceGenerated(file: URL, generated: string): void {

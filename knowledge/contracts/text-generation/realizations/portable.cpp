@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// text.generation: the loop around forward(): prefill in chunks of max_rows, sample, stream, stop; any target.
+// applies: hardware.platform=cpu-x86_64
+#include "text_generation.h"
+
+#include "text_stop.h"
+
+namespace {
+
+void check_request(const GenerationRequest& request) {
+  const size_t count = request.prompt_ids.size();
+  if (count == 0) throw EngineError("the prompt has no tokens");
+  if (count > size_t(config::max_context)) {
+    throw EngineError("the prompt has " + std::to_string(count) + " tokens, max_context is " +
+                      std::to_string(config::max_context));
+  }
+  check_sampling(request.sampling);
+}
+
+// Feeds ids from `position` on; logits: of the last one.
+void feed(Context& ctx, Model& model, std::span<const int32_t> ids, int32_t position,
+          std::vector<float>& logits /*[vocab_size]*/) {
+  std::vector<Row> rows;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    rows.push_back({ids[i], 0, position + int32_t(i)});
+    const bool is_last = i + 1 == ids.size();
+    if (!is_last && rows.size() < size_t(config::max_rows)) continue;
+    const std::array<int32_t, 1> last_row{int32_t(rows.size()) - 1};
+    const std::span<const int32_t> logit_rows(last_row.data(), is_last ? 1 : 0);
+    forward(ctx, model, rows, logit_rows, f32_view(logits.data(), config::vocab_size), nullptr, nullptr);
+    rows.clear();
+  }
+}
+
+}  // namespace
+
+GenerationResult generate(Context& ctx, Model& model, const Tokenizer& tokenizer, const GenerationRequest& request,
+                          const TokenSink& sink) {
+  check_request(request);
+  StopDetector stop(request.stops);
+  GenerationResult result{{}, "", "length"};
+  if (request.max_tokens <= 0) return result;
+  TextStream stream(tokenizer, true);
+  std::vector<float> logits(config::vocab_size);
+  std::vector<int32_t> history = request.prompt_ids;
+  feed(ctx, model, history, 0, logits);
+  for (bool is_done = false; !is_done;) {
+    const int32_t id = sample(logits, history, request.sampling, result.ids.size());
+    history.push_back(id);
+    result.ids.push_back(id);
+    const bool is_eos = !request.ignore_eos && std::ranges::find(config::eos_token_ids, id) != config::eos_token_ids.end();
+    // The last token's own position needs no room: nothing follows it.
+    const bool is_full = result.ids.size() == size_t(request.max_tokens) || history.size() > size_t(config::max_context);
+    std::string text = is_eos ? "" : stop.append(stream.append(id));
+    if (!stop.stopped() && (is_eos || is_full)) text += stop.append(stream.finish());
+    if (!stop.stopped() && (is_eos || is_full)) text += stop.finish();
+    if (is_eos) result.finish_reason = "eos";
+    if (stop.stopped()) result.finish_reason = "stop";
+    is_done = is_eos || is_full || stop.stopped();
+    result.text += text;
+    sink(id, text);
+    if (!is_done) feed(ctx, model, std::span(history).last(1), int32_t(history.size()) - 1, logits);
+  }
+  return result;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// text.pre-tokenizer: the GPT-2 pattern (ByteLevel with use_regex); any CPU; exact.
+// applies: tokenizer.pre_tokenizer=gpt2
+// requires: text.utf8, text.unicode
+#include "text_pre_tokenizer.h"
+
+#include <span>
+
+#include "text_unicode.h"
+#include "text_utf8.h"
+
+namespace {
+
+// Code points of the text, and for each the byte offset behind it.
+struct Scan {
+  std::vector<char32_t> points;
+  std::vector<size_t> ends;
+};
+
+Scan scan_text(std::string_view text) {
+  Scan scan;
+  for (size_t at = 0; at < text.size();) {
+    scan.points.push_back(next_code_point(text, at));
+    scan.ends.push_back(at);
+  }
+  return scan;
+}
+
+bool is_other(char32_t point) { return !is_space(point) && !is_letter(point) && !is_number(point); }
+
+// The first index from `at` on whose code point isn't in the class.
+template <typename Class>
+size_t skip(std::span<const char32_t> points, size_t at, Class is_member) {
+  while (at < points.size() && is_member(points[at])) ++at;
+  return at;
+}
+
+// 's 't 're 've 'm 'll 'd: the length with the apostrophe, or 0.
+size_t contraction_length(std::span<const char32_t> points, size_t at) {
+  const auto is = [&](size_t index, char32_t letter) { return at + index < points.size() && points[at + index] == letter; };
+  if (!is(0, '\'')) return 0;
+  if ((is(1, 'r') && is(2, 'e')) || (is(1, 'v') && is(2, 'e')) || (is(1, 'l') && is(2, 'l'))) return 3;
+  return is(1, 's') || is(1, 't') || is(1, 'm') || is(1, 'd') ? 2 : 0;
+}
+
+// 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+ : the end of the match at `at`.
+size_t match_piece(std::span<const char32_t> points, size_t at) {
+  if (const size_t length = contraction_length(points, at); length > 0) return at + length;
+  const size_t start = points[at] == ' ' && at + 1 < points.size() ? at + 1 : at;
+  if (is_letter(points[start])) return skip(points, start, is_letter);
+  if (is_number(points[start])) return skip(points, start, is_number);
+  if (is_other(points[start])) return skip(points, start, is_other);
+  // White space: the last of a run stays with what follows, unless it is the only one or the text ends.
+  const size_t end = skip(points, at, is_space);
+  return end == points.size() || end == at + 1 ? end : end - 1;
+}
+
+}  // namespace
+
+bool check_pre_tokenizer(const Json& pre_tokenizer) {
+  const Json* type = pre_tokenizer.find("type");
+  const Json* use_regex = pre_tokenizer.find("use_regex");
+  if (type == nullptr || type->string != "ByteLevel" || (use_regex != nullptr && !use_regex->boolean)) {
+    throw EngineError("tokenizer.json: pre_tokenizer: this engine was built for ByteLevel with its own pattern (GPT-2)");
+  }
+  return pre_tokenizer.at("add_prefix_space").boolean;
+}
+
+std::vector<size_t> piece_ends(std::string_view text) {
+  const Scan scan = scan_text(text);
+  std::vector<size_t> ends;
+  for (size_t at = 0; at < scan.points.size();) {
+    at = match_piece(scan.points, at);
+    ends.push_back(scan.ends[at - 1]);
+  }
+  return ends;
+}

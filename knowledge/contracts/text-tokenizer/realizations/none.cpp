@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// text.tokenizer: a checkpoint without a tokenizer: ids only, every text is empty.
+// applies: tokenizer.model=none
+#include "text_tokenizer.h"
+
+#include "runtime_context.h"
+
+struct Tokenizer {};
+
+std::shared_ptr<const Tokenizer> load_tokenizer(const std::string&) { return std::make_shared<const Tokenizer>(); }
+
+std::vector<int32_t> encode(const Tokenizer&, std::string_view, bool, bool) {
+  throw EngineError("this engine was built for a checkpoint without a tokenizer: give token ids");
+}
+
+TextStream::TextStream(const Tokenizer& tokenizer, bool) : tokenizer_(tokenizer) {}
+std::string TextStream::append(int32_t) { return ""; }
+std::string TextStream::finish() { return ""; }
