@@ -1,3 +1,6 @@
+import { elementCount } from '../model/expected-tensors.ts';
+import { type FloatFormat, formatBytes } from './float-formats.ts';
+
 /**
  * GGUF version 3, as ggml's docs/gguf.md describes it: header, key/value metadata, tensor directory, then tensor data,
  * each tensor aligned to 32 bytes. Everything is little-endian. Written here from the description; nothing is copied.
@@ -5,10 +8,7 @@
 export const ggufAlignment = 32;
 
 /** ggml_type numbers (ggml.h of llama.cpp v0.5.0). */
-export const ggmlTypes = { f32: 0, f16: 1, bf16: 30 } as const;
-export type GgufDtype = keyof typeof ggmlTypes;
-
-export const bytesPerElement = { f32: 4, f16: 2, bf16: 2 } as const satisfies Record<GgufDtype, number>;
+const ggmlTypes: Readonly<Record<FloatFormat, number>> = { f32: 0, f16: 1, bf16: 30 };
 
 export type GgufValue =
   | { readonly type: 'u32'; readonly value: number }
@@ -19,7 +19,7 @@ export type GgufValue =
 /** One entry of the tensor directory. `shape` is row-major as in safetensors; GGUF stores it innermost first. */
 export interface GgufTensor {
   readonly name: string;
-  readonly dtype: GgufDtype;
+  readonly dtype: FloatFormat;
   readonly shape: readonly number[];
 }
 
@@ -52,16 +52,12 @@ function encodeValue(entry: GgufValue): Buffer {
   return Buffer.concat([type, float]);
 }
 
-export function elementCount(shape: readonly number[]): number {
-  return shape.reduce((product, dimension) => product * dimension, 1);
-}
-
 export function align(offset: number): number {
   return Math.ceil(offset / ggufAlignment) * ggufAlignment;
 }
 
 export function tensorBytes(tensor: GgufTensor): number {
-  return elementCount(tensor.shape) * bytesPerElement[tensor.dtype];
+  return elementCount(tensor.shape) * formatBytes[tensor.dtype];
 }
 
 /** Everything before the tensor data, padded so that the data starts aligned. */

@@ -1,12 +1,13 @@
 import { AppError } from '../model/errors.ts';
 import type { ModelFacts, RopeScaling } from '../model/model-facts.ts';
-import type { GgufDtype, GgufValue } from './gguf-format.ts';
+import type { FloatFormat } from './float-formats.ts';
+import type { GgufValue } from './gguf-format.ts';
 
 /** llama.cpp's own name of the architecture. Mistral is read as llama. */
 const architectures = { llama: 'llama', mistral: 'llama', qwen2: 'qwen2', qwen3: 'qwen3' } as const;
 
 /** `general.file_type` (llama_ftype of llama.h): informative only. */
-const fileTypes = { f32: 0, f16: 1, bf16: 32 } as const satisfies Record<GgufDtype, number>;
+const fileTypes = { f32: 0, f16: 1, bf16: 32 } as const satisfies Record<FloatFormat, number>;
 
 /**
  * Why llama.cpp v0.5.0 cannot compute this model, or undefined where it can. `context` is the longest sequence that will
@@ -58,7 +59,7 @@ function scalingMetadata(scaling: RopeScaling): [string, GgufValue][] {
 }
 
 /** No tokenizer is written (`none` + vocab_size): prompts are token ids on both sides of every comparison. */
-export function ggufMetadata(facts: ModelFacts, dtype: GgufDtype, name: string): [string, GgufValue][] {
+export function ggufMetadata(facts: ModelFacts, dtype: FloatFormat): [string, GgufValue][] {
   const architecture = architectures[facts.family];
   const own: [string, GgufValue][] = [
     ['vocab_size', u32(facts.vocabSize)],
@@ -77,7 +78,7 @@ export function ggufMetadata(facts: ModelFacts, dtype: GgufDtype, name: string):
   ];
   return [
     ['general.architecture', string(architecture)],
-    ['general.name', string(name)],
+    ['general.name', string('metainfer')],
     ['general.file_type', u32(fileTypes[dtype])],
     ...own.map(([key, value]): [string, GgufValue] => [`${architecture}.${key}`, value]),
     ['tokenizer.ggml.model', string('none')],

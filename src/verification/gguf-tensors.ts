@@ -1,5 +1,6 @@
 import type { ModelFacts } from '../model/model-facts.ts';
-import type { GgufDtype, GgufTensor } from './gguf-format.ts';
+import type { FloatFormat } from './float-formats.ts';
+import type { GgufTensor } from './gguf-format.ts';
 
 /** Where the rows of a GGUF tensor come from. */
 export interface GgufPlan extends GgufTensor {
@@ -10,7 +11,7 @@ export interface GgufPlan extends GgufTensor {
 }
 
 /** Tensors of the model in the order they are written; each checkpoint tensor exactly once. */
-export function planGgufTensors(facts: ModelFacts, dtype: GgufDtype): GgufPlan[] {
+export function planGgufTensors(facts: ModelFacts, dtype: FloatFormat): GgufPlan[] {
   const { hiddenSize, intermediateSize, vocabSize, headDim } = facts;
   const queryRows = facts.numHeads * headDim;
   const keyRows = facts.numKvHeads * headDim;

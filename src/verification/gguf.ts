@@ -1,44 +1,36 @@
 import { closeSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { AppError } from '../model/errors.ts';
+import { elementCount } from '../model/expected-tensors.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
-import { align, bytesPerElement, encodeGgufHead, type GgufDtype, tensorBytes } from './gguf-format.ts';
+import { decodeFloats, encodeFloats, type FloatFormat, formatBytes } from './float-formats.ts';
+import { align, encodeGgufHead, tensorBytes } from './gguf-format.ts';
 import { ggufMetadata, ggufObstacle, llama3FrequencyDivisors } from './gguf-metadata.ts';
-import { convertNumbers, ggufDtypeOf } from './gguf-numbers.ts';
 import { type GgufPlan, interleavedRow, planGgufTensors } from './gguf-tensors.ts';
-
-/** A tensor of a checkpoint, read piece by piece so that a file larger than memory can be converted. */
-export interface GgufSourceTensor {
-  /** As safetensors spells it: F32, F16, BF16. */
-  readonly dtype: string;
-  readonly shape: readonly number[];
-  readonly read: (byteOffset: number, byteLength: number) => Uint8Array;
-}
+import type { Checkpoint } from './safetensors.ts';
 
 export interface GgufRequest {
   readonly facts: ModelFacts;
-  readonly tensor: (name: string) => GgufSourceTensor | undefined;
+  readonly checkpoint: Checkpoint;
   /** Format of the matrices; vectors are f32 always. */
-  readonly dtype: GgufDtype;
+  readonly format: FloatFormat;
   readonly path: string;
   /** Longest sequence that will be run (see ggufObstacle). */
   readonly context: number;
-  readonly name?: string;
 }
 
 /** Bytes converted at a time. */
 const pieceBytes = 4 * 1024 * 1024;
 
-function sourceOf(request: GgufRequest, plan: GgufPlan): GgufSourceTensor {
-  const from = plan.from as string;
-  const tensor = request.tensor(from);
-  if (tensor === undefined) throw new AppError('CHECKPOINT_INVALID', `tensor ${from} is missing`);
-  if (tensor.shape.join() !== plan.shape.join()) {
-    throw new AppError('CHECKPOINT_INVALID', `tensor ${from} is [${tensor.shape}], expected [${plan.shape}]`);
+function placeOf(request: GgufRequest, plan: GgufPlan, from: string) {
+  const place = request.checkpoint.tensors.get(from);
+  if (place === undefined) throw new AppError('CHECKPOINT_INVALID', `tensor ${from} is missing`);
+  if (place.shape.join() !== plan.shape.join()) {
+    throw new AppError('CHECKPOINT_INVALID', `tensor ${from} is [${place.shape}], expected [${plan.shape}]`);
   }
-  return tensor;
+  return place;
 }
 
-/** Rows of `head` with the two halves interleaved. */
+/** Rows of one head with its two halves interleaved. */
 function interleaveHead(head: Uint8Array, headRows: number): Uint8Array {
   const rowBytes = head.byteLength / headRows;
   const out = new Uint8Array(head.byteLength);
@@ -47,6 +39,13 @@ function interleaveHead(head: Uint8Array, headRows: number): Uint8Array {
     out.set(head.subarray(from, from + rowBytes), row * rowBytes);
   }
   return out;
+}
+
+function convert(bytes: Uint8Array, from: FloatFormat, to: FloatFormat): Uint8Array {
+  if (from === to) return bytes;
+  const values = new Float64Array(bytes.byteLength / formatBytes[from]);
+  decodeFloats(bytes, from, false, values);
+  return encodeFloats(values, to);
 }
 
 function writeFully(file: number, bytes: Uint8Array): void {
@@ -59,25 +58,21 @@ function writeTensor(file: number, request: GgufRequest, plan: GgufPlan): void {
     writeFully(file, new Uint8Array(llama3FrequencyDivisors(request.facts).buffer));
     return;
   }
-  const source = sourceOf(request, plan);
-  const from = ggufDtypeOf(source.dtype);
-  const rowBytes = (plan.shape[1] ?? 1) * bytesPerElement[from];
+  const { format } = placeOf(request, plan, plan.from);
   const rows = plan.shape[0]!;
+  const rowBytes = elementCount(plan.shape.slice(1)) * formatBytes[format];
   const step = plan.interleave ?? Math.max(1, Math.floor(pieceBytes / rowBytes));
   for (let row = 0; row < rows; row += step) {
     const count = Math.min(step, rows - row);
-    const piece = source.read(row * rowBytes, count * rowBytes);
+    const piece = request.checkpoint.readBytes(plan.from, row * rowBytes, count * rowBytes);
     const ordered = plan.interleave === undefined ? piece : interleaveHead(piece, plan.interleave);
-    writeFully(file, convertNumbers(ordered, from, plan.dtype));
+    writeFully(file, convert(ordered, format, plan.dtype));
   }
 }
 
 function writeAll(file: number, request: GgufRequest): void {
-  const plans = planGgufTensors(request.facts, request.dtype);
-  writeFully(
-    file,
-    encodeGgufHead(ggufMetadata(request.facts, request.dtype, request.name ?? 'metainfer'), plans),
-  );
+  const plans = planGgufTensors(request.facts, request.format);
+  writeFully(file, encodeGgufHead(ggufMetadata(request.facts, request.format), plans));
   for (const plan of plans) {
     writeTensor(file, request, plan);
     const bytes = tensorBytes(plan);
@@ -86,14 +81,14 @@ function writeAll(file: number, request: GgufRequest): void {
 }
 
 /**
- * Writes the checkpoint as GGUF, so that llama.cpp runs on the very same numbers. The file appears under its name only
- * once it is whole. Throws AppError NOT_COVERED where llama.cpp would compute something else than the model.
+ * Writes a checkpoint as GGUF, so that llama.cpp runs on the very same numbers. The file appears under its name only
+ * once it is whole. Throws NOT_COVERED where llama.cpp would compute something else than the model.
  */
 export function writeGguf(request: GgufRequest): void {
   const obstacle = ggufObstacle(request.facts, request.context);
   if (obstacle !== undefined) throw new AppError('NOT_COVERED', obstacle);
   const partial = `${request.path}.partial-${process.pid}`;
-  const file = openSync(partial, 'wx');
+  const file = openSync(partial, 'w');
   try {
     writeAll(file, request);
     renameSync(partial, request.path);

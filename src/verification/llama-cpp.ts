@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { AppError } from '../model/errors.ts';
+import { buildNativeProgram } from './bench-program.ts';
 import { type EngineClient, startEngine } from './protocol-client.ts';
 import type { Limits, Sandbox } from './sandbox.ts';
 
@@ -23,22 +21,10 @@ export function findLlamaCpp(from: string = dirname(fileURLToPath(import.meta.ur
   }
 }
 
-/** The C++ beside this file; `tsc` leaves it in src when it writes dist. */
-function sourceFolder(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const candidates = [here, here.replace(/\/dist\/src\//, '/src/')];
-  const found = candidates.find((folder) => existsSync(join(folder, driverFiles[0]!)));
-  if (found === undefined) throw new AppError('INTERNAL', `${driverFiles[0]} is not beside ${here}`);
-  return found;
-}
-
-/**
- * Compiles the driver once per source, library folder and compiler flags; later calls find it in `cacheFolder`.
- * Its source is ours, so it is compiled outside the sandbox. Throws BASELINE_UNAVAILABLE where it cannot be built.
- */
+/** Throws BASELINE_UNAVAILABLE where the driver cannot be built. */
 export async function buildLlamaCppDriver(
   cacheFolder: string,
-  libraryFolder = findLlamaCpp(),
+  libraryFolder: string | undefined,
 ): Promise<string> {
   if (libraryFolder === undefined) {
     throw new AppError(
@@ -46,26 +32,18 @@ export async function buildLlamaCppDriver(
       'llama.cpp is not installed: the optional package @node-llama-cpp/linux-x64 is missing (npm ci installs it on Linux x64).',
     );
   }
-  const folder = sourceFolder();
-  const flags = ['-std=c++20', '-O2', '-Wall', '-Wextra', '-Werror'];
-  const link = [
-    `-L${libraryFolder}`,
-    ...libraries.map((library) => `-l:${library}`),
-    `-Wl,-rpath,${libraryFolder}`,
-  ];
-  const hash = createHash('sha256').update(JSON.stringify([flags, link]));
-  for (const file of driverFiles) hash.update(readFileSync(join(folder, file)));
-  const program = join(cacheFolder, `llama-cpp-driver-${hash.digest('hex').slice(0, 16)}`);
-  if (existsSync(program)) return program;
-  mkdirSync(cacheFolder, { recursive: true });
-  const partial = `${program}.${process.pid}`;
-  try {
-    await promisify(execFile)('g++', [...flags, join(folder, driverFiles[0]!), '-o', partial, ...link]);
-  } catch (cause) {
-    throw new AppError('BASELINE_UNAVAILABLE', 'the llama.cpp driver does not compile here', { cause });
-  }
-  renameSync(partial, program);
-  return program;
+  return buildNativeProgram({
+    cacheFolder,
+    name: 'llama-cpp-driver',
+    files: driverFiles,
+    flags: ['-std=c++20', '-O2', '-Wall', '-Wextra', '-Werror'],
+    link: [
+      `-L${libraryFolder}`,
+      ...libraries.map((library) => `-l:${library}`),
+      `-Wl,-rpath,${libraryFolder}`,
+    ],
+    code: 'BASELINE_UNAVAILABLE',
+  });
 }
 
 export interface LlamaCppOptions {
