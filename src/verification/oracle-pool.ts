@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../model/errors.ts';
 import type { MatrixJob } from './oracle-job.ts';
@@ -47,11 +48,15 @@ export function startOraclePool(threads: number): OraclePool {
   };
 }
 
-/** Compiled, the thread's file is JavaScript; from source it is TypeScript and needs tsx to load. */
+/** Compiled, the thread's file is JavaScript; from source it is TypeScript, which tsx loads inside the thread. */
 function startWorker(): Worker {
   if (!import.meta.url.endsWith('.ts')) return new Worker(new URL('./oracle-worker.js', import.meta.url));
-  const loader = createRequire(import.meta.url).resolve('tsx');
-  return new Worker(new URL('./oracle-worker.ts', import.meta.url), { execArgv: ['--import', loader] });
+  const api = createRequire(import.meta.url)
+    .resolve('tsx/esm/api')
+    .replace(/\.cjs$/, '.mjs');
+  const [loader, entry] = [pathToFileURL(api).href, new URL('./oracle-worker.ts', import.meta.url).href];
+  const text = `import(${JSON.stringify(loader)}).then((tsx) => { tsx.register(); return import(${JSON.stringify(entry)}); });`;
+  return new Worker(text, { eval: true });
 }
 
 /** A job is done when every thread has found that no block is left. Idle threads do not keep the process alive. */
