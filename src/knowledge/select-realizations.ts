@@ -134,7 +134,6 @@ function findReplacements(byId: ReadonlyMap<string, Contract>, target: Target): 
 
 function requirementsOf(contract: Contract, choice: Choice, byId: ReadonlyMap<string, Contract>): string[] {
   const { requires } = contract.frontMatter;
-  if (choice.status === 'missing') return [];
   if (choice.status !== 'replaced') return sorted([...requires, ...(choice.realization?.requires ?? [])]);
   // Only the header of a replaced contract stays in the engine, so only what that header includes is needed.
   const included = new Set(findIncludes(contract.header.text).map((include) => include.written.slice(1, -1)));

@@ -1,0 +1,120 @@
+import { type ConfigConstant, configConstants } from '../model/config-constants.ts';
+import type { ModelFacts } from '../model/model-facts.ts';
+
+/** Everything that config.h can hold comes from these. */
+export interface ConfigInput {
+  readonly name: string;
+  readonly facts: ModelFacts;
+  readonly threads: number;
+  /** f32 lanes: 4, 8 or 16. */
+  readonly vectorWidth: number;
+  readonly maxContext: number;
+  readonly maxBatch: number;
+}
+
+type ConfigValue = string | number | boolean | readonly number[];
+
+/** Rows of one forward call: enough for a batch and for prefill pieces, never more than one sequence can need. */
+export function maxRows(maxContext: number, maxBatch: number): number {
+  return Math.max(maxBatch, Math.min(256, maxContext));
+}
+
+/** Every constant that has a meaning for this model; those of another kind of rope scaling are absent. */
+export function configValues(input: ConfigInput): ReadonlyMap<ConfigConstant, ConfigValue> {
+  const { facts } = input;
+  const values: Partial<Record<ConfigConstant, ConfigValue>> = {
+    engine_name: input.name,
+    model_type: facts.family,
+    num_threads: input.threads,
+    vector_width: input.vectorWidth,
+    hidden_size: facts.hiddenSize,
+    num_layers: facts.numLayers,
+    num_heads: facts.numHeads,
+    num_kv_heads: facts.numKvHeads,
+    head_dim: facts.headDim,
+    intermediate_size: facts.intermediateSize,
+    vocab_size: facts.vocabSize,
+    tied_head: facts.tiedHead,
+    qkv_bias: facts.qkvBias,
+    qk_norm: facts.qkNorm,
+    rms_norm_eps: facts.rmsNormEps,
+    rope_theta: facts.ropeTheta,
+    rope_scaling: facts.ropeScaling.kind,
+    ...ropeValues(facts),
+    max_context: input.maxContext,
+    max_batch: input.maxBatch,
+    max_rows: maxRows(input.maxContext, input.maxBatch),
+    max_positions: facts.maxPositions,
+    layer_windows: facts.layerWindows,
+    bos_token_id: facts.bosTokenId ?? -1,
+    eos_token_ids: facts.eosTokenIds,
+  };
+  return new Map(
+    (Object.keys(configConstants) as ConfigConstant[]).flatMap((name) => {
+      const value = values[name];
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+}
+
+function ropeValues({ ropeScaling: scaling }: ModelFacts): Partial<Record<ConfigConstant, ConfigValue>> {
+  switch (scaling.kind) {
+    case 'none':
+      return {};
+    case 'linear':
+      return { rope_factor: scaling.factor };
+    case 'llama3':
+      return {
+        rope_factor: scaling.factor,
+        rope_low_freq_factor: scaling.lowFreqFactor,
+        rope_high_freq_factor: scaling.highFreqFactor,
+        rope_original_max_positions: scaling.originalMaxPositions,
+      };
+    case 'yarn':
+      return {
+        rope_factor: scaling.factor,
+        rope_beta_fast: scaling.betaFast,
+        rope_beta_slow: scaling.betaSlow,
+        rope_attention_factor: scaling.attentionFactor,
+        rope_original_max_positions: scaling.originalMaxPositions,
+        rope_truncate: scaling.truncate,
+      };
+  }
+}
+
+/**
+ * config.h with those of the wanted constants that this model has, in the order of the list of all constants.
+ * The unit gate renders it again for each of its model shapes; `wanted` is then what the contracts list.
+ */
+export function renderConfigHeader(input: ConfigInput, wanted: ReadonlySet<string>): string {
+  const entries = [...configValues(input)].filter(([name]) => wanted.has(name));
+  const types = entries.map(([name]) => configConstants[name]);
+  const includes = [
+    ...(types.some((type) => type.startsWith('std::array')) ? ['#include <array>'] : []),
+    ...(types.includes('std::string_view') ? ['#include <string_view>'] : []),
+  ];
+  return [
+    '// SPDX-License-Identifier: MIT',
+    '// Every fact and limit of this engine, as a constant. Written by the composer; do not edit.',
+    '#pragma once',
+    ...(includes.length === 0 ? [] : [...includes, '']),
+    'namespace config {',
+    ...entries.map(([name, value]) => renderConstant(name, value)),
+    '}  // namespace config',
+    '',
+  ].join('\n');
+}
+
+function renderConstant(name: ConfigConstant, value: ConfigValue): string {
+  const type = typeof value === 'object' ? `std::array<int, ${value.length}>` : configConstants[name];
+  return `inline constexpr ${type} ${name} = ${renderValue(type, value)};`;
+}
+
+function renderValue(type: string, value: ConfigValue): string {
+  if (typeof value === 'object') return `{${value.join(', ')}}`;
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'boolean' || type === 'int') return String(value);
+  const digits = String(value);
+  const floating = /[.e]/.test(digits) ? digits : `${digits}.0`;
+  return type === 'float' ? `${floating}f` : floating;
+}

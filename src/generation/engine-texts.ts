@@ -1,0 +1,117 @@
+import type { Platform } from '../model/catalog.ts';
+import type { Constraints } from '../model/constraints.ts';
+import type { ModelFacts, TokenizerFacts } from '../model/model-facts.ts';
+import { figuresEnd, figuresStart } from './provenance-file.ts';
+
+/** Flags that CMake states in its own words, and -Werror, which belongs to the harness, not to a person's compiler. */
+const statedByCmake = /^-(?:std=.*|O\d|Werror|pthread)$/;
+
+/** Builds the engine without any of our tools: `cmake -B build && cmake --build build`. */
+export function renderCmake(
+  name: string,
+  sources: readonly string[],
+  platform: Platform,
+  arch: string,
+): string {
+  const flags = [
+    ...platform.flags.filter((flag) => !statedByCmake.test(flag)),
+    ...(platform.archs[arch]?.flags ?? []),
+  ];
+  return `# SPDX-License-Identifier: MIT
+# Build by hand: cmake -B build && cmake --build build
+cmake_minimum_required(VERSION 3.16)
+project(${name} LANGUAGES CXX)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+# -O2, not CMake's -O3: the optimisation level that the engine was verified at.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2")
+find_package(Threads REQUIRED)
+add_executable(engine
+${sources.map((source) => `  ${source}`).join('\n')}
+)
+target_compile_options(engine PRIVATE ${flags.join(' ')})
+target_link_libraries(engine PRIVATE Threads::Threads)
+`;
+}
+
+export function renderReadme(
+  constraints: Constraints,
+  facts: ModelFacts,
+  tokenizer: TokenizerFacts,
+  platform: Platform,
+  lineCount: number,
+): string {
+  const { hardware, numerics, serving } = constraints;
+  const flags = [...platform.flags, ...(platform.archs[hardware.arch]?.flags ?? [])].join(' ');
+  const modelText =
+    'id' in constraints.model
+      ? `\`${constraints.model.id}\``
+      : `a ${facts.family} model given by its config.json`;
+  return `# ${constraints.name}
+An inference engine for exactly one target, written by MetaInfer Bot from verified parts. ${lineCount} lines of C++20, no
+dependency beyond the standard library. \`constraints.yaml\` is what was asked for, \`provenance.yaml\` says where each
+file comes from, \`config.h\` holds every dimension.
+
+| | |
+|---|---|
+| Model | ${modelText}: ${facts.family}, ${facts.numLayers} layers, hidden size ${facts.hiddenSize}, ${facts.numHeads} query and ${facts.numKvHeads} key-value heads of ${facts.headDim}, vocabulary ${facts.vocabSize} |
+| Text | ${describeTokenizer(tokenizer)} |
+| Hardware | ${hardware.platform}, ${hardware.arch}, ${hardware.threads} threads |
+| Numbers | weights ${numerics.weights}, KV cache ${numerics.kv_cache}, activations ${numerics.activations} |
+| Limits | context ${serving.max_context} tokens, ${serving.max_batch} sequences at once |
+
+## Build
+\`\`\`sh
+cmake -B build && cmake --build build
+# or without CMake:
+mkdir -p build && ${platform.compilers[0] ?? 'g++'} ${flags} *.cpp -o build/engine
+\`\`\`
+
+## Run
+MODEL is a Hugging Face folder of this model: \`config.json\`, \`*.safetensors\`, \`tokenizer.json\`. Any other model is refused by name.
+\`\`\`sh
+build/engine MODEL --prompt "Once upon a time" --max-tokens 64
+build/engine --help
+\`\`\`
+
+## Measured figures
+${figuresStart}
+${figuresEnd}
+`;
+}
+
+function describeTokenizer({ model, preTokenizer, normalizer }: TokenizerFacts): string {
+  if (model === 'none') return 'none: token ids in, token ids out';
+  const parts = [
+    model.replaceAll('_', ' '),
+    ...(preTokenizer === 'none' ? [] : [`${preTokenizer} pre-tokenizer`]),
+  ];
+  return [...parts, ...(normalizer === 'none' ? [] : [normalizer.toUpperCase()])].join(', ');
+}
+
+export const licenseText = `MIT License
+
+Copyright (c) 2026 The MetaInfer Bot authors
+
+Permission is hereby granted, free of charge, to any person obtaining a copy
+of this software and associated documentation files (the "Software"), to deal
+in the Software without restriction, including without limitation the rights
+to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+copies of the Software, and to permit persons to whom the Software is
+furnished to do so, subject to the following conditions:
+
+The above copyright notice and this permission notice shall be included in all
+copies or substantial portions of the Software.
+
+THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+SOFTWARE.
+`;
