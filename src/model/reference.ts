@@ -1,4 +1,4 @@
-import type { ModelFacts } from './model-facts.ts';
+import type { ModelFacts, TokenizerFacts } from './model-facts.ts';
 
 /** A tensor that crosses the boundary between the harness and a shim, or goes into a reference. Row-major. */
 export interface Tensor {
@@ -12,6 +12,8 @@ export interface ReferenceCase {
   /** Facts of the model whose constants the shim was compiled with. */
   readonly facts: ModelFacts;
   readonly weightFormat: 'f32' | 'bf16';
+  /** Which text realizations the engine was composed of; needed by the references of the text contracts. */
+  readonly tokenizer?: TokenizerFacts;
 }
 
 /** What each contract's reference.ts exports as `ops`: op name → outputs by name, in float64. */
