@@ -1,0 +1,136 @@
+import type { Constraints } from '../model/constraints.ts';
+import type { Gate } from '../model/contract.ts';
+import type { ModelFacts, TokenizerFacts } from '../model/model-facts.ts';
+import type { Finding, GateName, GateResult, Measurements } from '../model/report.ts';
+import type { Toolchain } from './build.ts';
+import type { EngineClient } from './protocol-client.ts';
+import { Random } from './random.ts';
+
+/** One contract of the engine under test: what knowledge says, and which files of the engine fill it. */
+export interface EngineContract {
+  readonly id: string;
+  /** Header and source in the engine folder; a header-only or replaced contract has no source. */
+  readonly header: string;
+  readonly source: string | null;
+  /** Contracts needed, those of the realization included. */
+  readonly requires: readonly string[];
+  /** Constants of config.h. */
+  readonly config: readonly string[];
+  readonly gate: Gate | null;
+  readonly shim: string | null;
+  /** Absolute path of reference.ts (or .js in a build); null where the contract has none. */
+  readonly reference: string | null;
+}
+
+export interface EngineUnderTest {
+  readonly name: string;
+  /** Absolute. */
+  readonly folder: string;
+  readonly constraints: Constraints;
+  readonly facts: ModelFacts;
+  readonly tokenizer: TokenizerFacts;
+  readonly weightFormat: 'f32' | 'bf16';
+  /** Rows of one forward call. */
+  readonly maxRows: number;
+  /** In dependency order. */
+  readonly contracts: readonly EngineContract[];
+}
+
+/** The oracle's answer for one sequence from position 0. */
+export interface OracleRun {
+  /** 2 * layers + 2 states, [ids * hidden] each, in the order of the protocol's trace. */
+  readonly stages: readonly Float64Array[];
+  /** One row per id. */
+  readonly logits: readonly Float64Array[];
+}
+
+/** What gates need of a running engine; EngineClient in earnest, a stand-in in the gates' own tests. */
+export type EngineSession = Omit<EngineClient, 'channel'>;
+
+/** Where generated code is written and read back; the composer's function, which verification may not import. */
+export type RenderConfigHeader = (facts: ModelFacts, constants: readonly string[]) => string;
+
+export interface GateContext {
+  readonly engine: EngineUnderTest;
+  readonly checkpointFolder: string;
+  readonly runSeed: number;
+  readonly scratchFolder: string;
+  readonly toolchain: Toolchain;
+  /** Set by the build gate. */
+  readonly binaries: { plain?: string; sanitized?: string };
+  readonly checkProvenance: (folder: string) => Promise<readonly Finding[]>;
+  readonly renderConfigHeader: RenderConfigHeader;
+  readonly oracle: (ids: readonly number[]) => Promise<OracleRun>;
+  /** Starts a fresh process and loads `folder` (default: the checkpoint). The caller quits it. */
+  readonly openEngine: (options?: {
+    readonly build?: 'plain' | 'sanitized';
+    readonly folder?: string;
+  }) => Promise<EngineSession>;
+  /** How much work: tests and sabotage ask for less. */
+  readonly effort: Effort;
+}
+
+export interface Effort {
+  /** Tokens that the oracle may work through in one sequence. */
+  readonly oracleTokens: number;
+  /** Fresh processes of the determinism gate. */
+  readonly processes: number;
+  /** Whether the unit gate also runs the small models of each gate.yaml. */
+  readonly variants: boolean;
+  /** Whether the sanitized build is made and run. */
+  readonly sanitize: boolean;
+}
+
+export type GateFunction = (context: GateContext) => Promise<GateOutcome>;
+
+/** What a gate found; the runner adds name, status and time. */
+export interface GateOutcome {
+  readonly findings: readonly Finding[];
+  readonly measurements?: Measurements;
+  /** The engine has nothing that this gate could check: why. */
+  readonly notApplicable?: string;
+}
+
+/** A stream of its own per gate, so that one gate's draws don't depend on another's. */
+export function drawFor(context: GateContext, gate: GateName): Random {
+  return new Random(context.runSeed, gate);
+}
+
+export function makeFinding(
+  gate: GateName,
+  contract: string | null,
+  message: string,
+  evidence: Finding['evidence'] = {},
+  place: { readonly file?: string | null; readonly line?: number | null } = {},
+): Finding {
+  return {
+    gate,
+    contract,
+    file: place.file ?? null,
+    line: place.line ?? null,
+    message: message.slice(0, 4000),
+    evidence,
+  };
+}
+
+/** Adds the contract's source file to findings that name a contract only. */
+export function placeFindings(engine: EngineUnderTest, findings: readonly Finding[]): Finding[] {
+  return findings.map((finding) => {
+    if (finding.file !== null || finding.contract === null) return finding;
+    const contract = engine.contracts.find((candidate) => candidate.id === finding.contract);
+    return { ...finding, file: contract?.source ?? contract?.header ?? null };
+  });
+}
+
+/** The contract that owns a file of the engine folder; config.h and the like belong to none. */
+export function contractOfFile(engine: EngineUnderTest, file: string | null): string | null {
+  if (file === null) return null;
+  return (
+    engine.contracts.find((contract) => contract.header === file || contract.source === file)?.id ?? null
+  );
+}
+
+export function statusOf(outcome: GateOutcome): GateResult['status'] {
+  if (outcome.notApplicable !== undefined) return 'not-applicable';
+  return outcome.findings.length === 0 ? 'passed' : 'failed';
+}
