@@ -10,7 +10,9 @@ import { type Locate, showText } from './problem-list.ts';
  * Fidelity where the file asks for none, by what rounding alone explains: exact arithmetic formats stay at the level
  * of float32 noise; quantised ones are starting points of research §4.3 (G6).
  */
-const defaultFidelity: Readonly<Record<Constraints['numerics']['weights'], Constraints['goals']['fidelity']>> = {
+const defaultFidelity: Readonly<
+  Record<Constraints['numerics']['weights'], Constraints['goals']['fidelity']>
+> = {
   f32: { mean_kld: 1e-6, top1_agreement: 0.99 },
   bf16: { mean_kld: 1e-6, top1_agreement: 0.99 },
   f16: { mean_kld: 1e-6, top1_agreement: 0.99 },
@@ -23,14 +25,18 @@ const defaultFidelity: Readonly<Record<Constraints['numerics']['weights'], Const
 const halfActivations = { mean_kld: 1e-3, top1_agreement: 0.98 };
 
 /** The written file in the units and with the defaults of `Constraints`; problems of sizes and goals go to `problems`. */
-export function applyDefaults(written: PartialWritten, locate: Locate, problems: Problem[]): PartialConstraints {
+export function applyDefaults(
+  written: PartialWritten,
+  locate: Locate,
+  problems: Problem[],
+): PartialConstraints {
   const { hardware, serving, workload, goals, generation } = written;
   const numerics = { kv_cache: 'f32', activations: 'f32', ...dropUndefined(written.numerics) } as const;
   return {
     apiVersion: written.apiVersion,
     name: written.name,
-    model: dropUndefined(written.model) as PartialConstraints['model'],
-    weights: dropUndefined(written.weights) as PartialConstraints['weights'],
+    model: written.model && (dropUndefined(written.model) as PartialConstraints['model']),
+    weights: written.weights && (dropUndefined(written.weights) as PartialConstraints['weights']),
     hardware: {
       arch: hardware?.platform === undefined || hardware.platform === 'cpu-x86_64' ? 'avx2' : 'default',
       devices: 1,
@@ -55,7 +61,9 @@ function fidelityOf(numerics: PartialConstraints['numerics']): Constraints['goal
   return defaultFidelity[numerics?.weights ?? 'f32'];
 }
 
-function dropUndefined<T extends object>(value: T | undefined): { readonly [K in keyof T]?: Exclude<T[K], undefined> } {
+function dropUndefined<T extends object>(
+  value: T | undefined,
+): { readonly [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(value ?? {}).filter(([, child]) => child !== undefined)) as never;
 }
 
@@ -64,11 +72,21 @@ function readMemory(text: string | undefined, locate: Locate, problems: Problem[
   const size = readSize(text);
   if ('bytes' in size) return size.bytes;
   const path = 'hardware.memory';
-  problems.push({ severity: 'error', code: 'wrong-form', ...locate(path), path, message: `found "${showText(text)}"; ${size.refused}.` });
+  problems.push({
+    severity: 'error',
+    code: 'wrong-form',
+    ...locate(path),
+    path,
+    message: `found "${showText(text)}"; ${size.refused}.`,
+  });
   return undefined;
 }
 
-function readGoals(require: Readonly<Partial<Record<MetricName, string | undefined>>>, locate: Locate, problems: Problem[]): Goal[] {
+function readGoals(
+  require: Readonly<Partial<Record<MetricName, string | undefined>>>,
+  locate: Locate,
+  problems: Problem[],
+): Goal[] {
   return metricNames.flatMap((name) => {
     const text = require[name];
     if (text === undefined) return [];

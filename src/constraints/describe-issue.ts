@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { nearestName } from '../model/nearest-name.ts';
 import type { Problem } from '../model/problem.ts';
-import { suggestKey } from './key-suggestion.ts';
+import { suggestAllowed, suggestKey } from './key-suggestion.ts';
 import { type Locate, showText } from './problem-list.ts';
 import { WrittenConstraints } from './written-constraints.ts';
 import type { WrittenValue } from './yaml-tree.ts';
@@ -32,7 +31,11 @@ export function describeIssue(issue: Issue, places: Places): Problem[] {
   const path = issue.path.join('.');
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(key, path, places));
   const written = places.get(path);
-  const head = { severity: 'error', ...locateIn(places)(path), ...(path === '' ? {} : { path: showText(path) }) } as const;
+  const head = {
+    severity: 'error',
+    ...locateIn(places)(path),
+    ...(path === '' ? {} : { path: showText(path) }),
+  } as const;
   if (written === undefined && path !== '')
     return [{ ...head, code: 'missing-key', message: `${path} is missing; expected ${issue.message}.` }];
   const found = written?.shown ?? 'no mapping';
@@ -52,7 +55,9 @@ export function dropEchoes(problems: readonly Problem[]): Problem[] {
     const parent = parentOf(path);
     meant.add(name).add(parent === undefined ? name : `${parent}.${name}`);
   }
-  return problems.filter(({ code, path = '' }) => code !== 'missing-key' || (!broken.has(path) && !meant.has(path)));
+  return problems.filter(
+    ({ code, path = '' }) => code !== 'missing-key' || (!broken.has(path) && !meant.has(path)),
+  );
 }
 
 function codeOf(issue: Issue): string {
@@ -65,19 +70,32 @@ function suggestValue(issue: Issue, written: WrittenValue | undefined): string |
   if (written === undefined) return undefined;
   const text = written.shown.replace(/^"|"$/g, '');
   if (issue.code === 'invalid_value') {
-    const near = nearestName(text, issue.values.map(String));
+    const near = suggestAllowed(text, issue.values.map(String));
     return near === undefined ? undefined : `Did you mean ${near}?`;
   }
+  const path = issue.path.join('.');
+  if (path === 'name' && issue.code === 'invalid_format') return suggestName(text);
   if (issue.code !== 'invalid_type') return undefined;
   const isBareNumber = !written.isQuoted && /^\d+(?:\.\d+)?$/.test(text);
-  const path = issue.path.join('.');
-  if (isBareNumber && path === 'hardware.memory') return `Which unit is meant? Write ${text}GiB or ${text}GB.`;
+  if (isBareNumber && path === 'hardware.memory')
+    return `Which unit is meant? Write ${text}GiB or ${text}GB.`;
   if (isBareNumber && path.startsWith('goals.require.')) return 'A bound needs a comparison.';
-  if (issue.expected === 'string' && !/^(?:a mapping|a list|nothing|null|~)$/.test(text)) return `Put it in quotes if it is meant as text: "${text}".`;
+  if (issue.expected === 'string' && !/^(?:a mapping|a list|nothing|null|~)$/.test(text))
+    return `Put it in quotes if it is meant as text: "${text}".`;
   const isNumber = issue.expected === 'number' || issue.expected === 'int';
   if (isNumber && written.isQuoted && /^\d+$/.test(text)) return 'Write it without quotes.';
   const isModel = path === 'model' && /^"[\w.-]+\/[\w.-]+"$/.test(written.shown);
   return isModel ? `Write model: {id: ${text}}.` : undefined;
+}
+
+function suggestName(text: string): string | undefined {
+  const plain = text
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 40)
+    .replace(/-+$/, '');
+  return plain === '' || /[/$`;]/.test(text) ? undefined : `For example ${plain}.`;
 }
 
 function unknownKey(key: string, parent: string, places: Places): Problem {

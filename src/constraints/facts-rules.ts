@@ -12,9 +12,15 @@ type Rule = (constraints: PartialConstraints, facts: ModelFacts) => readonly Fau
  * Rules between a constraint file and its model. Run again once the facts of a checkpoint folder are known; works
  * on a part of a file as well, each rule being silent where a field it needs is missing.
  */
-export function checkConstraintsAgainstFacts(constraints: PartialConstraints, facts: ModelFacts, locate: Locate): Problem[] {
+export function checkConstraintsAgainstFacts(
+  constraints: PartialConstraints,
+  facts: ModelFacts,
+  locate: Locate,
+): Problem[] {
   return rules.flatMap((rule) =>
-    rule(constraints, facts).map((fault) => ({ severity: 'error', ...locate(fault.path ?? ''), ...fault }) as const),
+    rule(constraints, facts).map(
+      (fault) => ({ severity: 'error', ...locate(fault.path ?? ''), ...fault }) as const,
+    ),
   );
 }
 
@@ -37,7 +43,9 @@ function headsDivide({ parallelism }: PartialConstraints, facts: ModelFacts): Fa
 /** Yarn is made to reach factor × original positions, and published configs often keep the original limit. */
 function longestContext(facts: ModelFacts): number {
   const scaling = facts.ropeScaling;
-  return scaling.kind === 'yarn' ? Math.max(facts.maxPositions, Math.floor(scaling.factor * scaling.originalMaxPositions)) : facts.maxPositions;
+  return scaling.kind === 'yarn'
+    ? Math.max(facts.maxPositions, Math.floor(scaling.factor * scaling.originalMaxPositions))
+    : facts.maxPositions;
 }
 
 function contextInRange({ serving }: PartialConstraints, facts: ModelFacts): Fault[] {
@@ -58,16 +66,32 @@ function rowsAreWholeBlocks({ numerics }: PartialConstraints, facts: ModelFacts)
   ] as const;
   const broken = rows.filter(([, length]) => length % block !== 0);
   if (broken.length === 0) return [];
-  const shown = broken.map(([name, length]) => `${name} ${length} = ${Math.floor(length / block)} × ${block} + ${length % block}`);
+  const shown = broken.map(
+    ([name, length]) => `${name} ${length} = ${Math.floor(length / block)} × ${block} + ${length % block}`,
+  );
   const message = `${format} stores a weight row in blocks of ${block} values, and this model's rows are no multiple of that: ${shown.join('; ')}.`;
-  return [{ code: 'quant-row', path: 'numerics.weights', message, suggestion: 'Expected f32 or bf16 for this model.' }];
+  return [
+    {
+      code: 'quant-row',
+      path: 'numerics.weights',
+      message,
+      suggestion: 'Expected f32 or bf16 for this model.',
+    },
+  ];
 }
 
 function memorySuffices(constraints: PartialConstraints, facts: ModelFacts): Fault[] {
   const { numerics, serving, workload, hardware } = constraints;
   const [weights, kv_cache] = [numerics?.weights, numerics?.kv_cache];
   const [max_context, max_batch, memory] = [serving?.max_context, serving?.max_batch, hardware?.memory];
-  if (weights === undefined || kv_cache === undefined || max_context === undefined || max_batch === undefined || memory === undefined) return [];
+  if (
+    weights === undefined ||
+    kv_cache === undefined ||
+    max_context === undefined ||
+    max_batch === undefined ||
+    memory === undefined
+  )
+    return [];
   const sizes = computeArithmetic(facts, {
     numerics: { weights, kv_cache },
     serving: { max_context, max_batch },
@@ -80,5 +104,12 @@ function memorySuffices(constraints: PartialConstraints, facts: ModelFacts): Fau
     `weights ${showBytes(sizes.weightBytes)} (${sizes.parameters} parameters in ${weights}) + ` +
     `KV cache ${showBytes(sizes.kvBytesTotal)} (${max_batch} × ${max_context} tokens × ${sizes.kvBytesPerToken} bytes in ${kv_cache}) + ` +
     `activations ${showBytes(sizes.activationBytes)}.`;
-  return [{ code: 'memory-too-small', path: 'hardware.memory', message, suggestion: 'Give more memory, or lower serving.max_context or serving.max_batch.' }];
+  return [
+    {
+      code: 'memory-too-small',
+      path: 'hardware.memory',
+      message,
+      suggestion: 'Give more memory, or lower serving.max_context or serving.max_batch.',
+    },
+  ];
 }

@@ -7,7 +7,10 @@ import { type Locate, showText } from './problem-list.ts';
 /** Instruction sets of cpu-x86_64; knowledge/platforms says how to compile for each. */
 const x86Archs = ['x86-64', 'avx2', 'avx512'] as const;
 
-type Fault = Pick<Problem, 'code' | 'path' | 'message'> & { readonly severity?: 'warning'; readonly suggestion?: string };
+type Fault = Pick<Problem, 'code' | 'path' | 'message'> & {
+  readonly severity?: 'warning';
+  readonly suggestion?: string;
+};
 type Rule = (constraints: PartialConstraints) => readonly Fault[];
 
 /** Rules between fields that need no model: each one is silent where a field it needs is missing or wrong. */
@@ -17,11 +20,24 @@ export function checkFieldRules(constraints: PartialConstraints, locate: Locate)
   );
 }
 
-const rules: readonly Rule[] = [arch, contextHoldsWorkload, batchHoldsConcurrency, blockSize, weightsSource, ranksNeedDevices, goalPairs];
+const rules: readonly Rule[] = [
+  arch,
+  contextHoldsWorkload,
+  batchHoldsConcurrency,
+  blockSize,
+  weightsSource,
+  ranksNeedDevices,
+  goalPairs,
+];
 
 function arch({ hardware }: PartialConstraints): Fault[] {
   const written = hardware?.arch;
-  if (hardware?.platform !== 'cpu-x86_64' || written === undefined || x86Archs.some((known) => known === written)) return [];
+  if (
+    hardware?.platform !== 'cpu-x86_64' ||
+    written === undefined ||
+    x86Archs.some((known) => known === written)
+  )
+    return [];
   const spelled = /^avx-?512/i.test(written) ? 'avx512' : nearestName(written, x86Archs);
   const message = `unknown instruction set "${showText(written)}"; expected one of ${x86Archs.join(', ')} on cpu-x86_64.`;
   const fault = { code: 'unknown-value', path: 'hardware.arch', message };
@@ -30,7 +46,8 @@ function arch({ hardware }: PartialConstraints): Fault[] {
 
 function contextHoldsWorkload({ serving, workload }: PartialConstraints): Fault[] {
   const [prompt, output, context] = [workload?.prompt_tokens, workload?.output_tokens, serving?.max_context];
-  if (prompt === undefined || output === undefined || context === undefined || prompt + output <= context) return [];
+  if (prompt === undefined || output === undefined || context === undefined || prompt + output <= context)
+    return [];
   const message = `${prompt} prompt tokens + ${output} output tokens = ${prompt + output}; expected at most serving.max_context, ${context}.`;
   return [{ code: 'workload-too-long', path: 'workload.prompt_tokens', message }];
 }
@@ -52,13 +69,29 @@ function weightsSource({ model, weights }: PartialConstraints): Fault[] {
   if (weights?.source === undefined || model === undefined) return [];
   if (weights.source === 'synthetic') {
     const seed = 'seed' in weights ? weights.seed : undefined;
-    const missing = { code: 'missing-key', path: 'weights.seed', message: 'weights.seed is missing; expected a whole number such as 7 with source: synthetic.' };
-    const path = { code: 'weights-and-path', path: 'weights.source', message: 'model.path brings its own weights; expected source: checkpoint.' };
+    const missing = {
+      code: 'missing-key',
+      path: 'weights.seed',
+      message: 'weights.seed is missing; expected a whole number such as 7 with source: synthetic.',
+    };
+    const path = {
+      code: 'weights-and-path',
+      path: 'weights.source',
+      message: 'model.path brings its own weights; expected source: checkpoint.',
+    };
     return [...(seed === undefined ? [missing] : []), ...('path' in model ? [path] : [])];
   }
-  if ('seed' in weights) return [{ code: 'seed-unused', path: 'weights.seed', message: 'a seed belongs to source: synthetic; a checkpoint has weights of its own.' }];
+  if ('seed' in weights)
+    return [
+      {
+        code: 'seed-unused',
+        path: 'weights.seed',
+        message: 'a seed belongs to source: synthetic; a checkpoint has weights of its own.',
+      },
+    ];
   if (!('config' in model)) return [];
-  const message = 'an inline config.json names no checkpoint to load; expected source: synthetic with a seed, or a model id.';
+  const message =
+    'an inline config.json names no checkpoint to load; expected source: synthetic with a seed, or a model id.';
   return [{ code: 'checkpoint-without-id', path: 'weights.source', message }];
 }
 
@@ -74,7 +107,9 @@ const percentiles = ['p50', 'p90', 'p95', 'p99'] as const;
 /** A bound on a high percentile that is tighter than one below it makes the lower one useless. */
 function goalPairs({ goals }: PartialConstraints): Fault[] {
   const require = goals?.require ?? [];
-  return require.flatMap((low) => require.flatMap((high) => (contradicts(low, high) ? [pairFault(low, high)] : [])));
+  return require.flatMap((low) =>
+    require.flatMap((high) => (contradicts(low, high) ? [pairFault(low, high)] : [])),
+  );
 }
 
 function contradicts(low: Goal, high: Goal): boolean {
@@ -86,5 +121,11 @@ function contradicts(low: Goal, high: Goal): boolean {
 
 function pairFault(low: Goal, high: Goal): Fault {
   const message = `${high.metric} ${high.comparison} ${high.value} already implies ${low.metric} ${high.comparison} ${high.value}, so its bound of ${low.value} decides nothing; a higher percentile is never below a lower one.`;
-  return { severity: 'warning', code: 'goals-contradict', path: `goals.require.${high.metric}`, message, suggestion: 'Are the two bounds swapped?' };
+  return {
+    severity: 'warning',
+    code: 'goals-contradict',
+    path: `goals.require.${high.metric}`,
+    message,
+    suggestion: 'Are the two bounds swapped?',
+  };
 }

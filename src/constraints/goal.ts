@@ -1,11 +1,13 @@
 import type { Constraints } from '../model/constraints.ts';
 import { baselines, type MetricName, type MetricUnit, metrics } from '../model/metrics.ts';
 import { nearestName } from '../model/nearest-name.ts';
-import { showText } from './problem-list.ts';
 import { readSize } from './memory-size.ts';
+import { showText } from './problem-list.ts';
 
 export type Goal = Constraints['goals']['require'][number];
-export type GoalReading = { readonly goal: Goal } | { readonly refused: string; readonly suggestion?: string };
+export type GoalReading =
+  | { readonly goal: Goal }
+  | { readonly refused: string; readonly suggestion?: string };
 
 const comparisons: Readonly<Record<string, Goal['comparison']>> = {
   '<=': '<=',
@@ -37,21 +39,32 @@ export function goalForms(name: MetricName): string {
 /** Reads `<= 900`, `<=2000ms`, `>= 1.0x llama.cpp`, `<= 2 GB`. */
 export function readGoal(name: MetricName, written: string): GoalReading {
   const forms = `expected ${goalForms(name)}`;
-  if (/[“”‘’]/.test(written)) return { refused: `curly quotes are part of the text; ${forms}`, suggestion: 'Use plain quotes.' };
-  const parts = /^\s*(<=|>=|=<|=>|≤|≥|<|>)?\s*(\d{1,15}(?:\.\d{1,15})?(?:[eE][-+]?\d{1,2})?)\s*(.{0,60}?)\s*$/.exec(written);
+  if (/[“”‘’]/.test(written))
+    return { refused: `curly quotes are part of the text; ${forms}`, suggestion: 'Use plain quotes.' };
+  const parts =
+    /^\s*(<=|>=|=<|=>|≤|≥|<|>)?\s*(\d{1,15}(?:\.\d{1,15})?(?:[eE][-+]?\d{1,2})?)\s*(.{0,60}?)\s*$/.exec(
+      written,
+    );
   if (parts === null) return { refused: forms };
   const comparison = comparisons[parts[1] ?? ''];
   if (comparison === undefined) return { refused: `a comparison is missing; ${forms}` };
   const isUpper = comparison === '<=' || comparison === '<';
   if (isUpper !== (metrics[name].better === 'lower'))
-    return { refused: `${name} is better when ${metrics[name].better}, so a bound with ${comparison} asks for a worse engine; ${forms}` };
+    return {
+      refused: `${name} is better when ${metrics[name].better}, so a bound with ${comparison} asks for a worse engine; ${forms}`,
+    };
   const quantity = readQuantity(name, parts[2]!, parts[3]!, forms);
   return 'refused' in quantity ? quantity : { goal: { metric: name, comparison, ...quantity, written } };
 }
 
 type Quantity = { readonly value: number; readonly unit: string; readonly baseline?: string };
 
-function readQuantity(name: MetricName, number: string, tail: string, forms: string): Quantity | { refused: string; suggestion?: string } {
+function readQuantity(
+  name: MetricName,
+  number: string,
+  tail: string,
+  forms: string,
+): Quantity | { refused: string; suggestion?: string } {
   const value = Number(number);
   if (!(value > 0)) return { refused: `a bound above 0 is needed; ${forms}` };
   const relative = /^[xX×]\s*(?:of\s+)?(.*)$/.exec(tail);
@@ -65,7 +78,11 @@ function readQuantity(name: MetricName, number: string, tail: string, forms: str
   return { refused: `the unit "${showText(tail)}" is not that of ${name}, which is in ${unit}; ${forms}` };
 }
 
-function readBaseline(value: number, name: string, forms: string): Quantity | { refused: string; suggestion?: string } {
+function readBaseline(
+  value: number,
+  name: string,
+  forms: string,
+): Quantity | { refused: string; suggestion?: string } {
   const baseline = baselines.find((known) => known === name.toLowerCase());
   if (baseline !== undefined) return { value, unit: 'x', baseline };
   if (name === '') return { refused: `a baseline is missing after the x; ${forms}` };

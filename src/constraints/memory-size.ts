@@ -27,13 +27,17 @@ export function readSize(text: string): SizeReading {
   if (written === '') return { refused: `a unit is missing; expected ${sizeForms}` };
   const unit = units[written.toLowerCase()];
   if (unit === undefined) {
-    const short = /^[kmgt]i?$/i.test(written) ? `; write ${written.replace(/i$/i, '')}iB (powers of 1024) or ${written.replace(/i$/i, '')}B (powers of 1000)` : '';
+    const short = /^[kmgt]i?$/i.test(written)
+      ? `; write ${written.replace(/i$/i, '')}iB (powers of 1024) or ${written.replace(/i$/i, '')}B (powers of 1000)`
+      : '';
     return { refused: `the unit "${written.slice(0, 20)}" is not known${short}; expected ${sizeForms}` };
   }
   const scaled = BigInt(`${whole}${fraction}`) * unit;
   const divisor = 10n ** BigInt(fraction.length);
-  if (scaled % divisor !== 0n) return { refused: 'this is no whole number of bytes; expected fewer digits after the point' };
+  if (scaled % divisor !== 0n)
+    return { refused: 'this is no whole number of bytes; expected fewer digits after the point' };
   const bytes = scaled / divisor;
-  if (bytes < 1n || bytes > maxSize) return { refused: 'out of range; expected more than 0 and at most 1024 TiB' };
+  if (bytes < 1n || bytes > maxSize)
+    return { refused: 'out of range; expected more than 0 and at most 1024 TiB' };
   return { bytes: Number(bytes) };
 }

@@ -40,10 +40,18 @@ export interface ParsedConstraints {
 export function parseConstraints(text: string, options: ParseConstraintsOptions): ParsedConstraints {
   const { tree, problems } = readText(text);
   const inFile: Locate = locateIn(tree?.places ?? new Map());
-  const locate: Locate = (path) => ({ ...(options.fileName === undefined ? {} : { file: options.fileName }), ...inFile(path) });
-  const finish = (found: readonly Problem[], rest: Omit<ParsedConstraints, 'problems' | 'locate'>): ParsedConstraints => ({
+  const locate: Locate = (path) => ({
+    ...(options.fileName === undefined ? {} : { file: options.fileName }),
+    ...inFile(path),
+  });
+  const finish = (
+    found: readonly Problem[],
+    rest: Omit<ParsedConstraints, 'problems' | 'locate'>,
+  ): ParsedConstraints => ({
     ...rest,
-    problems: tidyProblems(dropEchoes(found)).map((problem) => (options.fileName === undefined ? problem : { ...problem, file: options.fileName })),
+    problems: tidyProblems(dropEchoes(found)).map((problem) =>
+      options.fileName === undefined ? problem : { ...problem, file: options.fileName },
+    ),
     locate,
   });
   if (tree === undefined) return finish(problems, { notCovered: [] });
@@ -51,7 +59,10 @@ export function parseConstraints(text: string, options: ParseConstraintsOptions)
   const model = resolveModel(partial.model, options, locate);
   problems.push(...model.problems, ...checkFieldRules(partial, locate));
   if (model.facts !== undefined) problems.push(...checkConstraintsAgainstFacts(partial, model.facts, locate));
-  const rest = { notCovered: findNotCovered(partial), ...(model.facts === undefined ? {} : { facts: model.facts }) };
+  const rest = {
+    notCovered: findNotCovered(partial),
+    ...(model.facts === undefined ? {} : { facts: model.facts }),
+  };
   if (problems.some((problem) => problem.severity === 'error')) return finish(problems, rest);
   const constraints = Constraints.parse(partial);
   return finish(problems, { ...rest, constraints, sha256: hashConstraints(constraints) });
@@ -68,11 +79,14 @@ function readText(text: string): { tree?: YamlTree; problems: Problem[] } {
   if (guarded.length > 0) return { problems: [...problems, ...guarded] };
   const tree = readYamlTree(normal.text);
   problems.push(...tree.problems);
-  if (tree.value === undefined && tree.problems.length === 0 || tree.value === null) {
+  if ((tree.value === undefined && tree.problems.length === 0) || tree.value === null) {
     const message = 'the file is empty; expected a mapping that begins with apiVersion: metainfer/v1.';
-    return { problems: [...problems, { severity: 'error', code: 'empty-file', message, suggestion: exampleHint }] };
+    return {
+      problems: [...problems, { severity: 'error', code: 'empty-file', message, suggestion: exampleHint }],
+    };
   }
-  return tree.value === undefined ? { problems } : { tree, problems };
+  const isCut = tree.problems.some((problem) => problem.code === 'too-deep');
+  return tree.value === undefined || isCut ? { problems } : { tree, problems };
 }
 
 function readFields(tree: YamlTree, locate: Locate, problems: Problem[]): PartialConstraints {

@@ -1,7 +1,11 @@
 import type { Constraints } from '../model/constraints.ts';
 import type { WrittenConstraints } from './written-constraints.ts';
 
-type Loose<T> = T extends readonly unknown[] ? T : T extends object ? { readonly [K in keyof T]?: Loose<T[K]> | undefined } : T;
+type Loose<T> = T extends readonly unknown[]
+  ? T
+  : T extends object
+    ? { readonly [K in keyof T]?: Loose<T[K]> | undefined }
+    : T;
 
 /** What could be understood of a file: every part that is there is valid, none has to be there. */
 export type PartialWritten = Loose<WrittenConstraints>;
@@ -10,7 +14,8 @@ export type PartialConstraints = Loose<Constraints>;
 /** `value` without the parts at `paths`; own properties only, nothing is changed in place. */
 export function withoutPaths(value: unknown, paths: readonly (readonly PropertyKey[])[]): unknown {
   if (paths.some((path) => path.length === 0)) return undefined;
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return paths.length > 0 ? undefined : value;
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return paths.length > 0 ? undefined : value;
   const kept = Object.entries(value).flatMap(([key, child]) => {
     const below = paths.filter((path) => String(path[0]) === key).map((path) => path.slice(1));
     const rest = below.length === 0 ? child : withoutPaths(child, below);

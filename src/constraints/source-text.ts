@@ -42,7 +42,9 @@ const characterNames: Readonly<Record<string, string>> = {
 function warning(line: string, number: number, index: number, code: string, what: string): Problem {
   const character = line[index]!;
   const hexadecimal = character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-  const name = characterNames[character] ?? (code === 'odd-space' ? 'character that only looks like a space' : 'character that cannot be seen');
+  const name =
+    characterNames[character] ??
+    (code === 'odd-space' ? 'character that only looks like a space' : 'character that cannot be seen');
   const message = `found a ${name} (U+${hexadecimal}); it was ${what}.`;
   return { severity: 'warning', code, line: number, column: index + 1, message };
 }

@@ -9,18 +9,24 @@ import { sizeForms, sizePattern } from './memory-size.ts';
  * message; src/constraints/describe-issue.ts puts place and finding before it. The JSON Schema is made from this.
  */
 const integer = (minimum: number, maximum: number) =>
-  z.int({ error: `a whole number from ${minimum} to ${maximum}` }).min(minimum).max(maximum);
+  z
+    .int({ error: `a whole number from ${minimum} to ${maximum}` })
+    .min(minimum)
+    .max(maximum);
 const text = (expected: string, maximum: number) => z.string({ error: expected }).min(1).max(maximum);
 const choice = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values, { error: values.length === 1 ? values[0]! : `one of ${values.join(', ')}` });
 
-const nameForm = 'a name of 1 to 64 lower-case letters, digits and dashes that begins and ends with a letter or digit';
+const nameForm =
+  'a name of 1 to 64 lower-case letters, digits and dashes that begins and ends with a letter or digit';
 const archForm = 'an instruction set name such as x86-64, avx2 or avx512';
 
 const Model = z
   .strictObject(
     {
-      id: text('a known model id such as Qwen/Qwen3-0.6B', 200).optional().describe('An id listed in knowledge/models.'),
+      id: text('a known model id such as Qwen/Qwen3-0.6B', 200)
+        .optional()
+        .describe('An id listed in knowledge/models.'),
       config: z
         .record(z.string(), z.unknown(), { error: 'the content of a Hugging Face config.json as a mapping' })
         .optional()
@@ -36,7 +42,9 @@ const Model = z
 const Weights = z
   .strictObject(
     {
-      source: choice(['synthetic', 'checkpoint']).describe('synthetic: seeded random weights at real shapes. checkpoint: the model\'s own.'),
+      source: choice(['synthetic', 'checkpoint']).describe(
+        "synthetic: seeded random weights at real shapes. checkpoint: the model's own.",
+      ),
       seed: integer(0, 4_294_967_295).optional().describe('Needed with synthetic.'),
     },
     { error: 'a mapping with source, and seed where source is synthetic' },
@@ -50,7 +58,9 @@ const Weights = z
 
 const Hardware = z.strictObject(
   {
-    platform: choice([...platforms.covered, ...platforms.reserved]).describe(`Covered: ${platforms.covered.join(', ')}.`),
+    platform: choice([...platforms.covered, ...platforms.reserved]).describe(
+      `Covered: ${platforms.covered.join(', ')}.`,
+    ),
     arch: z
       .string({ error: archForm })
       .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$/)
@@ -58,14 +68,23 @@ const Hardware = z.strictObject(
       .describe('Instruction set; for cpu-x86_64: x86-64 (any machine), avx2 (default) or avx512.'),
     threads: integer(1, 1024).describe('Threads of the engine, one per physical core at best.'),
     devices: integer(1, 64).optional().describe('Devices, default 1.'),
-    memory: z.string({ error: sizeForms }).max(64).regex(sizePattern).describe('Memory that the engine may use, with a unit: 8GiB, 8 GB.'),
+    memory: z
+      .string({ error: sizeForms })
+      .max(64)
+      // A pattern for editors only: readSize says better what is wrong.
+      .meta({
+        description: 'Memory that the engine may use, with a unit: 8GiB, 8 GB.',
+        pattern: sizePattern.source,
+      }),
   },
   { error: 'a mapping with platform, threads, memory' },
 );
 
 const Numerics = z.strictObject(
   {
-    weights: choice([...weightFormats.covered, ...weightFormats.reserved]).describe(`Covered: ${weightFormats.covered.join(', ')}.`),
+    weights: choice([...weightFormats.covered, ...weightFormats.reserved]).describe(
+      `Covered: ${weightFormats.covered.join(', ')}.`,
+    ),
     kv_cache: choice(['f32', 'bf16', 'f16', 'q8_0']).optional().describe('Default and covered: f32.'),
     activations: choice(['f32', 'bf16', 'f16']).optional().describe('Default and covered: f32.'),
   },
@@ -112,30 +131,54 @@ const requireFields = Object.fromEntries(
 const goalsForm = 'a mapping from metrics to bounds, such as ttft_ms_p50: "<= 900"';
 const Goals = z.strictObject(
   {
-    optimize: choice(['latency', 'throughput', 'memory']).optional().describe('What to prefer, default latency.'),
-    require: z.strictObject(requireFields, { error: goalsForm }).optional().describe('Bounds that the verdict decides on.'),
+    optimize: choice(['latency', 'throughput', 'memory'])
+      .optional()
+      .describe('What to prefer, default latency.'),
+    require: z
+      .strictObject(requireFields, { error: goalsForm })
+      .optional()
+      .describe('Bounds that the verdict decides on.'),
     fidelity: z
       .strictObject(
         {
-          mean_kld: z.number({ error: 'a number above 0, such as 1e-6' }).gt(0).max(100).optional(),
-          top1_agreement: z.number({ error: 'a share from 0 to 1, such as 0.99' }).min(0).max(1).optional(),
+          mean_kld: z
+            .number({ error: 'a number above 0, such as 1e-6' })
+            .gt(0)
+            .max(100)
+            .optional()
+            .describe('Mean KL divergence from the oracle, at most.'),
+          top1_agreement: z
+            .number({ error: 'a share from 0 to 1, such as 0.99' })
+            .min(0)
+            .max(1)
+            .optional()
+            .describe('Share of positions with the same most likely token, at least.'),
         },
         { error: 'a mapping with mean_kld and top1_agreement' },
       )
       .optional()
-      .describe('Closeness to the oracle: mean KL divergence at most, share of equal most likely tokens at least.'),
+      .describe(
+        'Closeness to the oracle: mean KL divergence at most, share of equal most likely tokens at least.',
+      ),
   },
   { error: 'a mapping with optimize, require, fidelity' },
 );
 
 const Generation = z.strictObject(
   {
-    mode: choice(['knowledge-first', 'zero-reference', 'source-reference']).optional().describe('Default: knowledge-first.'),
+    mode: choice(['knowledge-first', 'zero-reference', 'source-reference'])
+      .optional()
+      .describe('Default: knowledge-first.'),
     budget: z
       .strictObject(
         {
           tokens: integer(0, 1_000_000_000_000).optional().describe('Model tokens at most.'),
-          usd: z.number({ error: 'an amount of US dollars, 0 or more' }).min(0).max(1_000_000).optional().describe('US dollars at most.'),
+          usd: z
+            .number({ error: 'an amount of US dollars, 0 or more' })
+            .min(0)
+            .max(1_000_000)
+            .optional()
+            .describe('US dollars at most.'),
         },
         { error: 'a mapping with tokens and usd' },
       )
@@ -147,7 +190,10 @@ const Generation = z.strictObject(
 export const WrittenConstraints = z.strictObject(
   {
     apiVersion: z.literal('metainfer/v1', { error: 'metainfer/v1' }),
-    name: z.string({ error: nameForm }).regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/).describe('Names the engine, its folder and its branch.'),
+    name: z
+      .string({ error: nameForm })
+      .regex(/^[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?$/)
+      .describe('Names the engine, its folder and its branch.'),
     model: Model,
     weights: Weights,
     hardware: Hardware,
@@ -166,6 +212,10 @@ export type WrittenConstraints = z.infer<typeof WrittenConstraints>;
 export function constraintsJsonSchema(): string {
   const schema = z.toJSONSchema(WrittenConstraints, { target: 'draft-2020-12', io: 'input' });
   const { $schema, ...rest } = schema;
-  const head = { $schema, title: 'metainfer constraint file', description: 'What a person asks an engine for; apiVersion metainfer/v1.' };
+  const head = {
+    $schema,
+    title: 'metainfer constraint file',
+    description: 'What a person asks an engine for; apiVersion metainfer/v1.',
+  };
   return `${JSON.stringify({ ...head, ...rest }, null, 2)}\n`;
 }

@@ -42,13 +42,24 @@ export function guardYaml(text: string): Problem[] {
     const { code, what } = refused[first]!;
     const more = count > 1 ? ` (${count} in this file)` : '';
     const message = `found ${what}, ${showText(token)}${more}; a constraint file holds plain values only.`;
-    return { severity: 'error', code, ...place, message, suggestion: 'Write the value out, or put it in quotes if it is meant as text.' };
+    return {
+      severity: 'error',
+      code,
+      ...place,
+      message,
+      suggestion: 'Write the value out, or put it in quotes if it is meant as text.',
+    };
   });
 }
 
-function noteRefused(found: Map<string, { place: Place; token: string; count: number }>, token: string, scan: Scan): void {
+function noteRefused(
+  found: Map<string, { place: Place; token: string; count: number }>,
+  token: string,
+  scan: Scan,
+): void {
   const earlier = found.get(token[0]!);
-  if (earlier === undefined) found.set(token[0]!, { place: { line: scan.line, column: scan.column }, token, count: 1 });
+  if (earlier === undefined)
+    found.set(token[0]!, { place: { line: scan.line, column: scan.column }, token, count: 1 });
   else earlier.count++;
 }
 

@@ -1,4 +1,16 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument, type Scalar, type YAMLError, type YAMLMap } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+  type Scalar,
+  type YAMLError,
+  type YAMLMap,
+} from 'yaml';
 import type { Problem } from '../model/problem.ts';
 import { type Place, showText } from './problem-list.ts';
 
@@ -70,15 +82,24 @@ function syntaxProblem(error: YAMLError, text: string, lines: LineCounter): Prob
   const hint = syntaxHints[error.code];
   if (hint !== undefined) return { severity: 'error', ...place, ...hint };
   const line = text.split('\n')[place.line - 1] ?? '';
-  const problem = { severity: 'error', code: 'yaml-syntax', ...place, message: `not valid YAML: ${showSentence(error.message)}` } as const;
-  const comparison = /:\s*>/.test(line) ? 'A value that begins with > needs quotes, as in ">= 1.0x llama.cpp".' : undefined;
+  const problem = {
+    severity: 'error',
+    code: 'yaml-syntax',
+    ...place,
+    message: `not valid YAML: ${showSentence(error.message)}`,
+  } as const;
+  const comparison = /:\s*>/.test(line)
+    ? 'A value that begins with > needs quotes, as in ">= 1.0x llama.cpp".'
+    : undefined;
   return comparison === undefined ? problem : { ...problem, suggestion: comparison };
 }
 
 /** One broken line makes the parser report several faults; the first one, or the one we can explain, tells it all. */
 function firstOfEachLine(problems: readonly Problem[]): Problem[] {
   const explained = [...problems.filter(({ code }) => code !== 'yaml-syntax'), ...problems];
-  const firsts = explained.filter((problem, index) => explained.findIndex(({ line }) => line === problem.line) === index);
+  const firsts = explained.filter(
+    (problem, index) => explained.findIndex(({ line }) => line === problem.line) === index,
+  );
   return firsts.slice(0, 5);
 }
 
@@ -91,7 +112,12 @@ function readNode(node: Node, path: string, depth: number, walk: Walk): unknown 
   if (depth > maxDepth) {
     const place = placeAt(walk, node.range?.[0] ?? 0);
     if (!walk.problems.some((problem) => problem.code === 'too-deep'))
-      walk.problems.push({ severity: 'error', code: 'too-deep', ...place, message: `found more than ${maxDepth} levels of nesting.` });
+      walk.problems.push({
+        severity: 'error',
+        code: 'too-deep',
+        ...place,
+        message: `found more than ${maxDepth} levels of nesting.`,
+      });
     return null;
   }
   if (isMap(node)) return readMap(node, path, depth, walk);
@@ -121,19 +147,37 @@ function readMap(map: YAMLMap, path: string, depth: number, walk: Walk): Record<
     const keyPath = path === '' ? (key ?? '') : `${path}.${key}`;
     if (key === undefined) {
       const message = 'found a list or mapping used as a key; keys are plain words.';
-      walk.problems.push({ severity: 'error', code: 'key-not-text', ...place, ...(path === '' ? {} : { path }), message });
+      walk.problems.push({
+        severity: 'error',
+        code: 'key-not-text',
+        ...place,
+        ...(path === '' ? {} : { path }),
+        message,
+      });
       continue;
     }
     const earlier = first.get(key);
     if (earlier !== undefined) {
       const message = `duplicate key "${showText(key)}": first on line ${earlier.line}, again on line ${place.line}.`;
-      walk.problems.push({ severity: 'error', code: 'duplicate-key', ...place, path: showText(keyPath), message, suggestion: 'Keep one of the two.' });
+      walk.problems.push({
+        severity: 'error',
+        code: 'duplicate-key',
+        ...place,
+        path: showText(keyPath),
+        message,
+        suggestion: 'Keep one of the two.',
+      });
       continue;
     }
     first.set(key, place);
     const node = pair.value;
     const valuePlace = node?.range ? placeAt(walk, node.range[0]) : place;
-    walk.places.set(keyPath, { key: place, value: valuePlace, shown: showNode(node), isQuoted: isQuoted(node) });
+    walk.places.set(keyPath, {
+      key: place,
+      value: valuePlace,
+      shown: showNode(node),
+      isQuoted: isQuoted(node),
+    });
     const value = node === null ? null : readNode(node, keyPath, depth + 1, walk);
     Object.defineProperty(values, key, { value, enumerable: true, configurable: true, writable: true });
   }
@@ -177,5 +221,7 @@ function showNode(node: Node | null): string {
   if (isSeq(node)) return 'a list';
   if (!isScalar(node)) return 'an alias';
   if (node.value === null && (node.source ?? '') === '') return 'nothing';
-  return typeof node.value === 'string' ? `"${showText(node.value)}"` : showText(node.source ?? String(node.value));
+  return typeof node.value === 'string'
+    ? `"${showText(node.value)}"`
+    : showText(node.source ?? String(node.value));
 }
