@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Finding } from '../../model/report.ts';
+import { buildProgram } from '../build.ts';
+import type { Diagnostic } from '../diagnostics.ts';
+import {
+  contractOfFile,
+  type EngineUnderTest,
+  type GateContext,
+  type GateOutcome,
+  makeFinding,
+} from '../gate-context.ts';
+import { runSanitizedChecks } from './sanitized.ts';
+
+/** The engine's translation units, in name order so that the same tree links the same way. */
+export function listSources(folder: string): string[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.cpp'))
+    .sort();
+}
+
+/** The contract whose header declares a symbol that the linker misses. */
+function ownerOfSymbol(engine: EngineUnderTest, message: string): string | null {
+  const name = /undefined reference to [`'](?:[\w<> ]+ )?([A-Za-z_]\w*)/.exec(message)?.[1];
+  if (name === undefined) return null;
+  const declares = (header: string) =>
+    new RegExp(`\\b${name}\\b`).test(readFileSync(join(engine.folder, header), 'utf8'));
+  return engine.contracts.find((contract) => declares(contract.header))?.id ?? null;
+}
+
+function toFinding(engine: EngineUnderTest, diagnostic: Diagnostic): Finding {
+  const contract = contractOfFile(engine, diagnostic.file) ?? ownerOfSymbol(engine, diagnostic.message);
+  const file = diagnostic.file === 'link' ? null : diagnostic.file;
+  return makeFinding('build', contract, diagnostic.message, {}, { file, line: diagnostic.line });
+}
+
+/** Compiles in the sandbox, plainly and with sanitizers, and runs the sanitized engine on hostile input. */
+export async function runBuildGate(context: GateContext): Promise<GateOutcome> {
+  const { engine, toolchain } = context;
+  const request = { folder: engine.folder, sources: listSources(engine.folder) };
+  const plain = await buildProgram(toolchain, { ...request, sanitize: false });
+  if (plain.binary === undefined)
+    return { findings: plain.diagnostics.map((item) => toFinding(engine, item)) };
+  context.binaries.plain = plain.binary;
+  const measurements = { units: request.sources.length, seconds: plain.seconds, from_cache: plain.cached };
+  if (!context.effort.sanitize) return { findings: [], measurements: { ...measurements, sanitized: false } };
+  const sanitized = await buildProgram(toolchain, { ...request, sanitize: true });
+  if (sanitized.binary === undefined) {
+    return { findings: sanitized.diagnostics.map((item) => toFinding(engine, item)), measurements };
+  }
+  context.binaries.sanitized = sanitized.binary;
+  const findings = await runSanitizedChecks(context);
+  return {
+    findings,
+    measurements: { ...measurements, sanitized: true, sanitized_seconds: sanitized.seconds },
+  };
+}

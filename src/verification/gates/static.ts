@@ -1,0 +1,80 @@
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Finding } from '../../model/report.ts';
+import { contractOfFile, type GateContext, type GateOutcome, makeFinding } from '../gate-context.ts';
+import { scanSource } from './static-rules.ts';
+
+const maxEngineLines = 2500;
+const maxFileLines = 500;
+const maxFileBytes = 512 * 1024;
+const companions: ReadonlySet<string> = new Set([
+  ...[
+    'constraints.yaml',
+    'provenance.yaml',
+    'CMakeLists.txt',
+    'config.h',
+    'README.md',
+    'LICENSE',
+    'report.json',
+  ],
+]);
+
+function isSource(file: string): boolean {
+  return /\.(?:h|cpp)$/.test(file);
+}
+
+/** Files that an engine folder may hold: those of its contracts and the composer's own. */
+function listStrangers(context: GateContext): Finding[] {
+  const { engine } = context;
+  const known = new Set([
+    ...companions,
+    ...engine.contracts.flatMap(({ header, source }) => [header, source ?? header]),
+  ]);
+  const findings: Finding[] = [];
+  for (const entry of readdirSync(engine.folder)) {
+    const kind = lstatSync(join(engine.folder, entry));
+    if (!kind.isFile())
+      findings.push(makeFinding('static', null, `${entry} is not a plain file`, {}, { file: entry }));
+    else if (!known.has(entry)) {
+      findings.push(
+        makeFinding('static', null, `${entry} belongs to no contract of this engine`, {}, { file: entry }),
+      );
+    } else if (kind.size > maxFileBytes) {
+      const message = `${entry} has ${kind.size} bytes (limit ${maxFileBytes})`;
+      findings.push(makeFinding('static', contractOfFile(engine, entry), message, {}, { file: entry }));
+    }
+  }
+  return findings;
+}
+
+/** Before anything is compiled: the right files, unchanged, with nothing in them that an engine has no need of. */
+export async function runStaticGate(context: GateContext): Promise<GateOutcome> {
+  const { engine } = context;
+  const findings = listStrangers(context);
+  if (findings.length > 0) return { findings };
+  const files = readdirSync(engine.folder).filter(isSource);
+  const headers = new Set(files.filter((file) => file.endsWith('.h')));
+  let lines = 0;
+  for (const file of files) {
+    const text = readFileSync(join(engine.folder, file), 'utf8');
+    const count = text.split('\n').length - 1;
+    lines += count;
+    const contract = contractOfFile(engine, file);
+    if (count > maxFileLines) {
+      findings.push(
+        makeFinding('static', contract, `${file} has ${count} lines (limit ${maxFileLines})`, {}, { file }),
+      );
+    }
+    const scan = { headers, mayWriteFiles: contract === 'interface.cli' };
+    for (const { line, message } of scanSource(text, scan)) {
+      findings.push(makeFinding('static', contract, message, {}, { file, line }));
+    }
+  }
+  if (lines > maxEngineLines) {
+    findings.push(
+      makeFinding('static', null, `the engine has ${lines} lines of C++ (limit ${maxEngineLines})`),
+    );
+  }
+  findings.push(...(await context.checkProvenance(engine.folder)));
+  return { findings, measurements: { files: files.length, lines } };
+}
