@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { FamilyFacts, KnownModel } from '../model/catalog.ts';
+import { readModelConfig } from '../model/model-config.ts';
 import { modelFamilies } from '../model/model-facts.ts';
 import type { Problem } from '../model/problem.ts';
 import { readYamlFile } from './contract-folder.ts';
@@ -134,11 +135,35 @@ function checkModel(
     if (!Object.hasOwn(file.config_keys, key))
       report(['config', key], 'unexplained-key', `config_keys of this file does not say what ${key} means`);
   }
+  checkAgainstReader(file, entry, report);
   for (const dotted of entry.unverified) {
     const [part = '', key = ''] = dotted.split('.');
     const owner = (entry as Record<string, unknown>)[part];
     const exists = typeof owner === 'object' && owner !== null && (key === '' || Object.hasOwn(owner, key));
     if (!exists) report(['unverified'], 'dangling-fact', `${dotted} is not a fact of this entry`);
+  }
+}
+
+/** The entry must be a config.json that we read ourselves, and its facts those that the file states for the family. */
+function checkAgainstReader(
+  file: ModelFile,
+  entry: ModelFile['models'][number],
+  report: (path: (string | number)[], code: string, message: string) => void,
+): void {
+  const { facts, problems } = readModelConfig(entry.config, entry.generation_config);
+  for (const problem of problems) {
+    if (problem.severity === 'error') report(['config', problem.path ?? ''], problem.code, problem.message);
+  }
+  const derived = { qkv_bias: facts?.qkvBias, qk_norm: facts?.qkNorm };
+  for (const [name, value] of Object.entries(derived)) {
+    const stated = file.features[name]?.value;
+    if (value !== undefined && stated !== undefined && stated !== value) {
+      report(
+        ['config'],
+        'contradicting-fact',
+        `features.${name} is ${stated}, but this config.json means ${value}`,
+      );
+    }
   }
 }
 
