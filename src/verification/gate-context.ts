@@ -30,6 +30,7 @@ export interface EngineUnderTest {
   readonly facts: ModelFacts;
   readonly tokenizer: TokenizerFacts;
   readonly weightFormat: 'f32' | 'bf16';
+  readonly vectorWidth: number;
   /** Rows of one forward call. */
   readonly maxRows: number;
   /** In dependency order. */
@@ -47,8 +48,19 @@ export interface OracleRun {
 /** What gates need of a running engine; EngineClient in earnest, a stand-in in the gates' own tests. */
 export type EngineSession = Omit<EngineClient, 'channel'>;
 
-/** Where generated code is written and read back; the composer's function, which verification may not import. */
-export type RenderConfigHeader = (facts: ModelFacts, constants: readonly string[]) => string;
+/** What config.h is made from. */
+export interface ConfigInput {
+  readonly name: string;
+  readonly facts: ModelFacts;
+  readonly threads: number;
+  /** f32 lanes: 4, 8 or 16. */
+  readonly vectorWidth: number;
+  readonly maxContext: number;
+  readonly maxBatch: number;
+}
+
+/** The composer's function, which verification may not import. */
+export type RenderConfigHeader = (input: ConfigInput, wanted: ReadonlySet<string>) => string;
 
 export interface GateContext {
   readonly engine: EngineUnderTest;

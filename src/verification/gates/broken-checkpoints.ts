@@ -18,7 +18,12 @@ export interface BrokenCheckpoint {
   readonly folder: string;
 }
 
-type Header = Record<string, { dtype: string; shape: number[]; data_offsets: [number, number] }>;
+interface HeaderEntry {
+  readonly dtype: string;
+  readonly shape: readonly number[];
+  readonly data_offsets: readonly [number, number];
+}
+type Header = Record<string, HeaderEntry>;
 
 const metadataFiles = ['config.json', 'generation_config.json', 'tokenizer.json', 'tokenizer_config.json'];
 
@@ -36,15 +41,13 @@ function writeSparse(folder: string, header: string | Buffer, dataBytes: number)
 function readHeader(source: string): { header: Header; dataBytes: number } {
   const tensors = [...indexCheckpoint(source).tensors.values()];
   const encoded = encodeHeader(tensors.map(({ name, format, shape }) => ({ name, format, shape })));
-  const header = JSON.parse(encoded.subarray(8).toString('utf8')) as Header & { __metadata__?: unknown };
-  delete header.__metadata__;
+  const { __metadata__, ...header } = JSON.parse(encoded.subarray(8).toString('utf8')) as Header;
   return { header, dataBytes: Math.max(...Object.values(header).map((entry) => entry.data_offsets[1])) };
 }
 
-function changed(header: Header, change: (copy: Header, names: string[]) => void): string {
-  const copy = structuredClone(header);
-  change(copy, Object.keys(copy));
-  return JSON.stringify(copy);
+/** The header with some entries replaced; `undefined` drops one. */
+function patch(header: Header, entries: Record<string, HeaderEntry | undefined>): string {
+  return JSON.stringify({ ...header, ...entries });
 }
 
 /** Writes every broken checkpoint under `target`; no weights are copied. */
@@ -78,48 +81,19 @@ export function writeBrokenCheckpoints(source: string, target: string): BrokenCh
   withHeader('header is deeply nested', '['.repeat(200_000));
   withHeader('truncated data', whole, Math.floor(dataBytes / 2));
   withHeader('bytes after the data', whole, dataBytes + 16);
-  withHeader(
-    'missing tensor',
-    changed(header, (copy, names) => delete copy[names.at(-1)!]),
-    dataBytes,
-  );
-  withHeader(
-    'surplus tensor',
-    changed(
-      header,
-      (copy) =>
-        void (copy['model.surplus.weight'] = {
-          dtype: 'F32',
-          shape: [1],
-          data_offsets: [dataBytes, dataBytes + 4],
-        }),
-    ),
-    dataBytes + 4,
-  );
-  withHeader(
-    'offsets beyond the file',
-    changed(header, (copy, names) => void (copy[names[0]!]!.data_offsets = [dataBytes * 2, dataBytes * 3])),
-  );
-  withHeader(
-    'offsets backwards',
-    changed(header, (copy, names) => void copy[names[0]!]!.data_offsets.reverse()),
-  );
-  withHeader(
-    'negative offset',
-    changed(header, (copy, names) => void (copy[names[0]!]!.data_offsets[0] = -4)),
-  );
-  withHeader(
-    'huge shape',
-    changed(header, (copy, names) => void (copy[names[0]!]!.shape = [2 ** 40, 2 ** 40])),
-  );
-  withHeader(
-    'wrong shape',
-    changed(header, (copy, names) => void copy[names[0]!]!.shape.reverse().push(1)),
-  );
-  withHeader(
-    'unknown format',
-    changed(header, (copy, names) => void (copy[names[0]!]!.dtype = 'I64')),
-  );
+  const [name, entry] = Object.entries(header).find(([, { shape }]) => shape.length === 2)!;
+  const [from, to] = entry.data_offsets;
+  const withEntry = (what: string, change: Partial<HeaderEntry>) =>
+    withHeader(what, patch(header, { [name]: { ...entry, ...change } }));
+  const surplus = { dtype: 'F32', shape: [1], data_offsets: [dataBytes, dataBytes + 4] } as const;
+  withHeader('missing tensor', patch(header, { [name]: undefined }));
+  withHeader('surplus tensor', patch(header, { 'model.surplus.weight': surplus }), dataBytes + 4);
+  withEntry('offsets beyond the file', { data_offsets: [dataBytes, dataBytes + to - from] });
+  withEntry('offsets backwards', { data_offsets: [to, from] });
+  withEntry('negative offset', { data_offsets: [-4, to] });
+  withEntry('huge shape', { shape: [2 ** 40, 2 ** 40] });
+  withEntry('wrong shape', { shape: [...entry.shape, 1] });
+  withEntry('unknown format', { dtype: 'I64' });
   withConfig('config is not JSON', '{"hidden_size": ');
   withConfig(
     'config of another size',

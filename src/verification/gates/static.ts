@@ -32,6 +32,8 @@ function listStrangers(context: GateContext): Finding[] {
   ]);
   const findings: Finding[] = [];
   for (const entry of readdirSync(engine.folder)) {
+    // What a person's own build leaves is neither read nor run.
+    if (entry === 'build') continue;
     const kind = lstatSync(join(engine.folder, entry));
     if (!kind.isFile())
       findings.push(makeFinding('static', null, `${entry} is not a plain file`, {}, { file: entry }));
