@@ -37,7 +37,10 @@ const prefillRows = 256;
 
 /** Keys that a query at the end of `context` tokens reads, over all layers. */
 export function keysRead(facts: ModelFacts, context: number): number {
-  return facts.layerWindows.reduce((sum, window) => sum + (window === 0 ? context : Math.min(context, window)), 0);
+  return facts.layerWindows.reduce(
+    (sum, window) => sum + (window === 0 ? context : Math.min(context, window)),
+    0,
+  );
 }
 
 /** KV bytes read to decode one token of one sequence that is `context` tokens long. */
@@ -61,7 +64,9 @@ function causalKeys(facts: ModelFacts, tokens: number): number {
 function activationBytes(facts: ModelFacts, maxBatch: number): number {
   const rows = Math.max(prefillRows, maxBatch);
   const attention = (2 * facts.numHeads + 2 * facts.numKvHeads) * facts.headDim;
-  return 4 * (rows * (3 * facts.hiddenSize + attention + 2 * facts.intermediateSize) + maxBatch * facts.vocabSize);
+  return (
+    4 * (rows * (3 * facts.hiddenSize + attention + 2 * facts.intermediateSize) + maxBatch * facts.vocabSize)
+  );
 }
 
 /** Sizes and work of one engine (research §3.5). Throws nothing; inputs are checked by src/constraints. */
@@ -85,6 +90,9 @@ export function computeArithmetic(facts: ModelFacts, constraints: SizeInputs): A
     memoryBytes: weightBytes + kvBytesTotal + activations,
     flopsPerDecodedToken: 2 * count.matmul + perKey * keysRead(facts, meanContext(constraints.workload)),
     // The head is needed for the last prompt token alone.
-    prefillFlops: 2 * (count.matmul - count.head) * prompt_tokens + 2 * count.head + perKey * causalKeys(facts, prompt_tokens),
+    prefillFlops:
+      2 * (count.matmul - count.head) * prompt_tokens +
+      2 * count.head +
+      perKey * causalKeys(facts, prompt_tokens),
   };
 }

@@ -14,7 +14,10 @@ export interface ParameterCount {
 
 /** Parameters of a dense decoder-only model (research §3.5). */
 export function countParameters(facts: ModelFacts): ParameterCount {
-  const sizes = expectedTensors(facts).map(({ shape }) => ({ isMatrix: shape.length > 1, size: elementCount(shape) }));
+  const sizes = expectedTensors(facts).map(({ shape }) => ({
+    isMatrix: shape.length > 1,
+    size: elementCount(shape),
+  }));
   const total = sizes.reduce((sum, { size }) => sum + size, 0);
   const matrices = sizes.reduce((sum, { isMatrix, size }) => sum + (isMatrix ? size : 0), 0);
   const head = facts.vocabSize * facts.hiddenSize;

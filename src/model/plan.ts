@@ -25,8 +25,21 @@ export interface DeviceRates {
   readonly source: 'measured' | 'stated' | 'unknown';
 }
 
+/** What the constraint file asks for, as far as a reader of the plan needs it beside the sizes. */
+export interface PlanRequest {
+  readonly model: string;
+  readonly memoryBytes: number;
+  readonly threads: number;
+  readonly maxContext: number;
+  readonly maxBatch: number;
+  readonly promptTokens: number;
+  readonly outputTokens: number;
+  readonly concurrency: number;
+}
+
 export interface Plan {
   readonly name: string;
+  readonly request: PlanRequest;
   readonly constraintsSha256: string;
   readonly catalogSha256: string;
   readonly target: Target;
@@ -44,10 +57,15 @@ export interface Plan {
   readonly arithmetic: Arithmetic;
   readonly limit: {
     readonly device: DeviceRates;
-    /** Upper bound from bandwidth at the workload's mean context; null without a rate. */
+    /** Bytes that one decoding step of `concurrency` sequences must move, at the workload's mean context. */
+    readonly bytesPerStep: number;
+    /** Upper bound at the workload's mean context, all sequences together; null without a rate. */
     readonly decodeTokensPerSecond: number | null;
     readonly prefillTokensPerSecond: number | null;
     readonly ttftMs: number | null;
+    /** Goals that the sizes or the rates rule out, one sentence each. */
+    readonly unreachable: readonly string[];
   };
-  readonly cost: { readonly modelTokens: number; readonly usd: number };
+  /** Model tokens that agents would need; null where contracts are missing and nobody has measured what they cost. */
+  readonly cost: { readonly modelTokens: number | null; readonly usd: number | null };
 }

@@ -1,0 +1,79 @@
+import { computeArithmetic } from '../model/arithmetic.ts';
+import type { Selection } from '../model/catalog.ts';
+import type { Constraints } from '../model/constraints.ts';
+import type { ModelFacts, TokenizerFacts } from '../model/model-facts.ts';
+import type { DeviceRates, Plan, PlanRequest } from '../model/plan.ts';
+import { boundSpeed } from './roofline.ts';
+import { findUnreachable } from './unreachable-goals.ts';
+
+export interface PlanInput {
+  readonly constraints: Constraints;
+  readonly constraintsSha256: string;
+  readonly facts: ModelFacts;
+  readonly tokenizer: TokenizerFacts;
+  readonly selection: Selection;
+  readonly catalogSha256: string;
+  readonly device: DeviceRates;
+}
+
+/** Constraints + selection → plan. Pure: the same inputs give the same bytes of JSON. */
+export function makePlan(input: PlanInput): Plan {
+  const { constraints, facts, selection } = input;
+  const arithmetic = computeArithmetic(facts, constraints);
+  const bounds = boundSpeed(facts, constraints, arithmetic, input.device);
+  const isCovered = selection.missing.length === 0;
+  return {
+    name: constraints.name,
+    request: toRequest(constraints, facts),
+    constraintsSha256: input.constraintsSha256,
+    catalogSha256: input.catalogSha256,
+    target: selection.target,
+    facts,
+    tokenizer: input.tokenizer,
+    coverage: selection.contracts.map(({ contract, realization, status, reason }) => ({
+      contract: contract.frontMatter.id,
+      version: contract.frontMatter.version,
+      status,
+      realization: realization?.file ?? null,
+      reason,
+    })),
+    missing: selection.missing,
+    files: listFiles(selection),
+    arithmetic,
+    limit: { ...bounds, unreachable: findUnreachable(constraints.goals.require, bounds, arithmetic) },
+    cost: isCovered ? { modelTokens: 0, usd: 0 } : { modelTokens: null, usd: null },
+  };
+}
+
+function toRequest(constraints: Constraints, facts: ModelFacts): PlanRequest {
+  const { model, hardware, serving, workload } = constraints;
+  const name = 'id' in model ? model.id : 'path' in model ? model.path : `inline ${facts.family} config.json`;
+  return {
+    model: name,
+    memoryBytes: hardware.memory * hardware.devices,
+    threads: hardware.threads,
+    maxContext: serving.max_context,
+    maxBatch: serving.max_batch,
+    promptTokens: workload.prompt_tokens,
+    outputTokens: workload.output_tokens,
+    concurrency: workload.concurrency,
+  };
+}
+
+/** The files of the engine in the order in which the composer writes them: its own, then the code by name. */
+function listFiles(selection: Selection): string[] {
+  const code = selection.contracts.flatMap(({ contract, realization }) => {
+    const header = contract.header.name;
+    return realization === undefined ? [header] : [header, header.replace(/\.h$/, '.cpp')];
+  });
+  const sorted = [...code].sort((a, b) => (a < b ? -1 : 1));
+  return [
+    'CMakeLists.txt',
+    'LICENSE',
+    'README.md',
+    'constraints.yaml',
+    'config.h',
+    ...sorted,
+    'provenance.yaml',
+  ];
+}

@@ -1,0 +1,134 @@
+import type { Arithmetic, Plan } from '../model/plan.ts';
+import { showBytes } from '../model/show-bytes.ts';
+import { grouped, short } from '../model/show-number.ts';
+
+/** Markdown for a terminal or a comment. Deterministic; no table cell holds a line break or an unescaped bar. */
+export function renderPlan(plan: Plan): string {
+  const parts = [renderHead(plan), renderCoverage(plan), renderMemory(plan), renderLimit(plan)];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function renderHead(plan: Plan): string {
+  const { request, target } = plan;
+  const asked = `${cell(request.model)} on ${target['hardware.platform']} (${target['hardware.arch']}), ${count(request.threads, 'thread')}, ${target['numerics.weights']} weights`;
+  return `## Plan: ${plan.name}\n${asked}. ${renderVerdict(plan)}`;
+}
+
+function renderVerdict({ coverage, missing, cost, files }: Plan): string {
+  if (missing.length > 0) {
+    const lines = missing.map((line) => `- ${line}`).join('\n');
+    return `**Not covered yet**; no engine can be made:\n${lines}`;
+  }
+  const filled = coverage.filter(({ status }) => status === 'realization').length;
+  return `**Covered**: ${coverage.length} contracts, ${filled} verified realizations, ${files.length} files; needs ${cost.modelTokens === 0 ? 'no' : cost.modelTokens} model tokens.`;
+}
+
+function renderCoverage({ coverage, tokenizer }: Plan): string {
+  const rows = coverage.map(({ contract, version, status, realization, reason }) => [
+    contract,
+    version,
+    realization ?? status,
+    status === 'realization' && reason.endsWith('is the only realization that applies.')
+      ? 'the only one that applies'
+      : reason,
+  ]);
+  const text = tokenizer.model === 'none' ? '\n\nNo tokenizer: this engine takes and gives token ids.' : '';
+  return table(['Contract', 'Version', 'Filled by', 'Why'], rows) + text;
+}
+
+function renderMemory({ arithmetic, request, target }: Plan): string {
+  const rows = [
+    [
+      'Weights',
+      showBytes(arithmetic.weightBytes),
+      `${showCount(arithmetic.parameters)} parameters in ${target['numerics.weights']}`,
+    ],
+    [
+      'KV cache',
+      showBytes(arithmetic.kvBytesTotal),
+      kvNote(arithmetic, request, String(target['numerics.kv_cache'])),
+    ],
+    ['Activations', showBytes(arithmetic.activationBytes), 'one forward call'],
+    [
+      '**Total**',
+      `**${showBytes(arithmetic.memoryBytes)}**`,
+      `${percent(arithmetic.memoryBytes, request.memoryBytes)} of ${showBytes(request.memoryBytes)}`,
+    ],
+  ];
+  return table(['Memory', 'Size', 'From'], rows, ':--|--:|:--');
+}
+
+function kvNote(arithmetic: Arithmetic, request: Plan['request'], format: string): string {
+  const tokens = request.maxBatch * request.maxContext;
+  const capped =
+    arithmetic.kvBytesTotal < tokens * arithmetic.kvBytesPerToken ? ', windowed layers capped' : '';
+  return `${request.maxBatch} × ${grouped(request.maxContext)} tokens × ${showBytes(arithmetic.kvBytesPerToken)} in ${format}${capped}`;
+}
+
+function renderLimit({ arithmetic, limit, request }: Plan): string {
+  const sequences = request.concurrency === 1 ? '' : ` for ${request.concurrency} sequences`;
+  const step = `${showBytes(limit.bytesPerStep)}${sequences} and ${showFlops(arithmetic.flopsPerDecodedToken)} a token`;
+  const prefill = `${showFlops(arithmetic.prefillFlops)} for ${grouped(request.promptTokens)} tokens`;
+  const rows = [
+    [
+      'Decode',
+      step,
+      limit.decodeTokensPerSecond === null ? 'unknown' : `at most ${rate(limit.decodeTokensPerSecond)}`,
+    ],
+    [
+      'Prefill',
+      prefill,
+      limit.prefillTokensPerSecond === null ? 'unknown' : `at most ${rate(limit.prefillTokensPerSecond)}`,
+    ],
+    ['First token', 'as prefill', limit.ttftMs === null ? 'unknown' : `at least ${short(limit.ttftMs)} ms`],
+  ];
+  const unreachable = limit.unreachable.map((line) => `- **Cannot be met**: ${line}`);
+  const notes = [deviceNote(limit.device), ...unreachable].join('\n');
+  return `${table(['Physical limit', 'Work', 'Speed'], rows)}\n\n${notes}`;
+}
+
+function deviceNote({ bytesPerSecond, flopsPerSecond, source }: Plan['limit']['device']): string {
+  if (bytesPerSecond === null && flopsPerSecond === null)
+    return 'No rate of this device is known; verification measures bandwidth and FLOP rate.';
+  const known = [
+    bytesPerSecond === null ? [] : [`${short(bytesPerSecond / 1e9)} GB/s`],
+    flopsPerSecond === null ? [] : [`${short(flopsPerSecond / 1e9)} GFLOP/s`],
+  ].flat();
+  return `With ${known.join(' and ')} (${source}).`;
+}
+
+function table(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  rule = head.map(() => ':--').join('|'),
+): string {
+  const lines = [head, ...rows.map((row) => row.map(cell))].map((row) => `| ${row.join(' | ')} |`);
+  return [lines[0], `|${rule}|`, ...lines.slice(1)].join('\n');
+}
+
+function cell(text: string): string {
+  return text.replace(/[\r\n]+/g, ' ').replaceAll('|', '\\|');
+}
+
+function count(value: number, word: string): string {
+  return `${value} ${word}${value === 1 ? '' : 's'}`;
+}
+
+function showCount(value: number): string {
+  if (value >= 1e9) return `${(value / 1e9).toFixed(3)} G`;
+  return value >= 1e6 ? `${(value / 1e6).toFixed(1)} M` : grouped(value);
+}
+
+function showFlops(value: number): string {
+  if (value >= 1e12) return `${short(value / 1e12)} TFLOP`;
+  return value >= 1e9 ? `${short(value / 1e9)} GFLOP` : `${short(value / 1e6)} MFLOP`;
+}
+
+function rate(value: number): string {
+  return `${short(value)} tokens/s`;
+}
+
+function percent(part: number, whole: number): string {
+  const value = (100 * part) / whole;
+  return `${value >= 10 ? Math.round(value) : value.toPrecision(2)} %`;
+}
