@@ -44,13 +44,61 @@ function isHangulSyllable(codePoint: number): boolean {
  * exactly where the first has the greater class. One representative of each class in use is listed here.
  */
 const classRepresentatives: readonly (readonly [number, number])[] = [
-  [0x334, 1], [0x16ff0, 6], [0x93c, 7], [0x3099, 8], [0x94d, 9], [0x5b0, 10], [0x5b1, 11], [0x5b2, 12], [0x5b3, 13],
-  [0x5b4, 14], [0x5b5, 15], [0x5b6, 16], [0x5b7, 17], [0x5b8, 18], [0x5b9, 19], [0x5bb, 20], [0x5bc, 21],
-  [0x5bd, 22], [0x5bf, 23], [0x5c1, 24], [0x5c2, 25], [0xfb1e, 26], [0x64b, 27], [0x64c, 28], [0x64d, 29],
-  [0x64e, 30], [0x64f, 31], [0x650, 32], [0x651, 33], [0x652, 34], [0x670, 35], [0x711, 36], [0xc55, 84],
-  [0xc56, 91], [0xe38, 103], [0xe48, 107], [0xeb8, 118], [0xec8, 122], [0xf71, 129], [0xf72, 130], [0xf74, 132],
-  [0x321, 202], [0x1dce, 214], [0x31b, 216], [0x302a, 218], [0x316, 220], [0x59a, 222], [0x302e, 224],
-  [0x1d16d, 226], [0x5ae, 228], [0x301, 230], [0x315, 232], [0x35c, 233], [0x35d, 234], [0x345, 240],
+  [0x334, 1],
+  [0x16ff0, 6],
+  [0x93c, 7],
+  [0x3099, 8],
+  [0x94d, 9],
+  [0x5b0, 10],
+  [0x5b1, 11],
+  [0x5b2, 12],
+  [0x5b3, 13],
+  [0x5b4, 14],
+  [0x5b5, 15],
+  [0x5b6, 16],
+  [0x5b7, 17],
+  [0x5b8, 18],
+  [0x5b9, 19],
+  [0x5bb, 20],
+  [0x5bc, 21],
+  [0x5bd, 22],
+  [0x5bf, 23],
+  [0x5c1, 24],
+  [0x5c2, 25],
+  [0xfb1e, 26],
+  [0x64b, 27],
+  [0x64c, 28],
+  [0x64d, 29],
+  [0x64e, 30],
+  [0x64f, 31],
+  [0x650, 32],
+  [0x651, 33],
+  [0x652, 34],
+  [0x670, 35],
+  [0x711, 36],
+  [0xc55, 84],
+  [0xc56, 91],
+  [0xe38, 103],
+  [0xe48, 107],
+  [0xeb8, 118],
+  [0xec8, 122],
+  [0xf71, 129],
+  [0xf72, 130],
+  [0xf74, 132],
+  [0x321, 202],
+  [0x1dce, 214],
+  [0x31b, 216],
+  [0x302a, 218],
+  [0x316, 220],
+  [0x59a, 222],
+  [0x302e, 224],
+  [0x1d16d, 226],
+  [0x5ae, 228],
+  [0x301, 230],
+  [0x315, 232],
+  [0x35c, 233],
+  [0x35d, 234],
+  [0x345, 240],
 ];
 
 /** Whether canonical ordering puts b before a in a·b, so the class of a is greater and that of b is not 0. */
@@ -67,7 +115,9 @@ export function combiningClass(codePoint: number): number {
   const isStarter = !isSwapped(0x345, codePoint) && codePoint !== 0x345;
   if (isStarter) return 0;
   if (!isSwapped(codePoint, least)) return 1;
-  return classRepresentatives.find(([other]) => !isSwapped(codePoint, other) && !isSwapped(other, codePoint))![1];
+  return classRepresentatives.find(
+    ([other]) => !isSwapped(codePoint, other) && !isSwapped(other, codePoint),
+  )![1];
 }
 
 function packCombiningClasses(): string {
@@ -101,7 +151,10 @@ function indexByDecomposition(): ReadonlyMap<string, number> {
 }
 
 /** One step of canonical decomposition: [first, second], or [only]; undefined where there is none. */
-function decomposeOnce(codePoint: number, byDecomposition: ReadonlyMap<string, number>): readonly number[] | undefined {
+function decomposeOnce(
+  codePoint: number,
+  byDecomposition: ReadonlyMap<string, number>,
+): readonly number[] | undefined {
   const whole = String.fromCodePoint(codePoint);
   const full = toCodePoints(whole.normalize('NFD'));
   if (isHangulSyllable(codePoint) || (full.length === 1 && full[0] === codePoint)) return undefined;
@@ -123,7 +176,8 @@ function packDecompositions(): string {
     const [first, second = 0] = parts as [number, number?];
     const whole = String.fromCodePoint(codePoint);
     const composes = whole.normalize('NFC') === whole;
-    packed += packNumber(2 * (codePoint - last.codePoint) + (composes ? 0 : 1)) + packSigned(first - last.first);
+    packed +=
+      packNumber(2 * (codePoint - last.codePoint) + (composes ? 0 : 1)) + packSigned(first - last.first);
     packed += packSigned(second - last.second);
     last = { codePoint, first, second };
   }
@@ -138,15 +192,22 @@ function declare(name: string, packed: string): string {
 function replaceGenerated(file: URL, generated: string): void {
   const text = readFileSync(file, 'utf8');
   const block = /(\/\/ begin generated\n)[\s\S]*(\/\/ end generated\n)/;
-  writeFileSync(file, text.replace(block, (_, begin: string, end: string) => begin + generated + end));
+  writeFileSync(
+    file,
+    text.replace(block, (_, begin: string, end: string) => begin + generated + end),
+  );
 }
 
 function writeTables(): void {
   const version = `// Unicode ${process.versions.unicode}\n`;
   const classes = declare('letter_runs', packRuns(/^\p{L}$/u)) + declare('number_runs', packRuns(/^\p{N}$/u));
   replaceGenerated(new URL('./realizations/portable.cpp', import.meta.url), version + classes);
-  const normalization = declare('class_runs', packCombiningClasses()) + declare('mappings', packDecompositions());
-  replaceGenerated(new URL('../text-normalizer/realizations/nfc.cpp', import.meta.url), version + normalization);
+  const normalization =
+    declare('class_runs', packCombiningClasses()) + declare('mappings', packDecompositions());
+  replaceGenerated(
+    new URL('../text-normalizer/realizations/nfc.cpp', import.meta.url),
+    version + normalization,
+  );
 }
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) writeTables();

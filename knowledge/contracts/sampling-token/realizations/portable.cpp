@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // sampling.token: repetition penalty, temperature, top-k, top-p, min-p, then one draw; f32 logits, f64 inside; any CPU.
-// applies: hardware.platform=cpu-x86_64
+// applies: any
 #include "sampling_token.h"
 
 #include <vector>

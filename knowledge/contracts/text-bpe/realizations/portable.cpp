@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // text.bpe: vocabulary, merges, added tokens and template of tokenizer.json; any CPU; exact; n log n in the symbols.
-// applies: hardware.platform=cpu-x86_64
+// applies: any
 #include "text_bpe.h"
 
 #include <queue>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // text.generation: the loop around forward(): prefill in chunks of max_rows, sample, stream, stop; any target.
-// applies: hardware.platform=cpu-x86_64
+// applies: any
 #include "text_generation.h"
 
 #include "text_stop.h"

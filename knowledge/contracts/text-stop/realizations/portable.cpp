@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // text.stop: stop strings across chunk boundaries, with the least possible hold-back; any CPU; exact.
-// applies: hardware.platform=cpu-x86_64
+// applies: any
 #include "text_stop.h"
 
 #include "runtime_context.h"

@@ -139,9 +139,7 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& folder) {
   tokenizer->prefix = read_prefix(root.at("normalizer"), root.at("pre_tokenizer"));
   tokenizer->strips_first_space = read_strip(root.at("decoder"));
   tokenizer->bpe = read_bpe(root);
-  for (AddedToken& token : tokenizer->bpe.normalized) {
-    if (root.at("normalizer").kind != Json::Kind::null) token.content = normalize_section(*tokenizer, token.content);
-  }
+  for (AddedToken& token : tokenizer->bpe.normalized) token.content = normalize_section(*tokenizer, token.content);
   index_bytes(*tokenizer);
   return tokenizer;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // text.unicode: general categories L* and N* and White_Space; any CPU; exact for the Unicode version named below.
-// applies: hardware.platform=cpu-x86_64
+// applies: any
 #include "text_unicode.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // text.utf8: reading UTF-8 and cutting a byte stream into whole characters; any CPU; exact.
-// applies: hardware.platform=cpu-x86_64
+// applies: any
 #include "text_utf8.h"
 
 namespace {
