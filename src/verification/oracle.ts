@@ -16,18 +16,17 @@ export interface OracleOptions {
   readonly threads?: number;
 }
 
+/** What one teacher-forced sequence gives, from position 0 on. */
 export interface OracleRun {
-  /** [ids.length, vocab_size]; row t = logits after reading ids[0 … t]. */
-  readonly logits: Float64Array;
-  /** [2·layers + 2, ids.length, hidden_size], the points of the harness protocol's `trace`. */
-  readonly trace: Float64Array;
+  /** 2·layers + 2 states [ids.length · hidden_size]: the points of the harness protocol's `trace`. */
+  readonly stages: readonly Float64Array[];
+  /** Row t [vocab_size] = logits after reading ids[0 … t]. */
+  readonly logits: readonly Float64Array[];
 }
 
-/** The independent reference: the contracts' float64 references composed, teacher-forced, over a checkpoint's own bytes. */
+/** The independent reference: the contracts' float64 references composed, over a checkpoint's own bytes. */
 export interface Oracle {
   run(ids: ArrayLike<number>): Promise<OracleRun>;
-  logits(ids: ArrayLike<number>): Promise<Float64Array>;
-  trace(ids: ArrayLike<number>): Promise<Float64Array>;
   close(): Promise<void>;
 }
 
@@ -48,11 +47,8 @@ export function openOracle(folder: string, options: OracleOptions): Oracle {
     return pool;
   };
   const source = openWeights(checkpoint, options.weightFormat === 'bf16', getPool);
-  const run = (ids: ArrayLike<number>) => runOracle(ids, options.facts, source);
   return {
-    run,
-    logits: async (ids) => (await run(ids)).logits,
-    trace: async (ids) => (await decodeTraced(ids, options.facts, source)).trace,
+    run: (ids) => runOracle(ids, options.facts, source),
     async close() {
       checkpoint.close();
       await pool?.close();
@@ -65,24 +61,15 @@ async function runOracle(
   facts: ModelFacts,
   source: WeightSource,
 ): Promise<OracleRun> {
-  const { hidden, trace } = await decodeTraced(ids, facts, source);
-  const [logits] = await source.project([headName(facts)], hidden);
-  return { logits: logits!, trace };
-}
-
-async function decodeTraced(
-  ids: ArrayLike<number>,
-  facts: ModelFacts,
-  source: WeightSource,
-): Promise<{ hidden: Float64Array; trace: Float64Array }> {
   const wrong = Array.from(ids).find((id) => !(Number.isInteger(id) && id >= 0 && id < facts.vocabSize));
-  if (wrong !== undefined)
+  if (wrong !== undefined) {
     throw new AppError('INTERNAL', `token id ${wrong} is outside the vocabulary of ${facts.vocabSize}.`);
-  const size = ids.length * facts.hiddenSize;
-  const trace = new Float64Array((2 * facts.numLayers + 2) * size);
-  let point = 0;
-  const hidden = await decode(ids, facts, source, (values) => trace.set(values, point++ * size));
-  return { hidden, trace };
+  }
+  const stages: Float64Array[] = [];
+  const hidden = await decode(ids, facts, source, (stage) => stages.push(stage));
+  const [scores] = await source.project([headName(facts)], hidden);
+  const row = (index: number) => scores!.subarray(index * facts.vocabSize, (index + 1) * facts.vocabSize);
+  return { stages, logits: Array.from({ length: ids.length }, (_, index) => row(index)) };
 }
 
 function openWeights(checkpoint: Checkpoint, round: boolean, getPool: () => OraclePool): WeightSource {
