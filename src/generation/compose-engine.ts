@@ -5,7 +5,7 @@ import { findConfigReferences, tokenizeCpp } from '../model/cpp-tokens.ts';
 import type { EngineFile, EngineSources, FileProvenance } from '../model/engine.ts';
 import { AppError } from '../model/errors.ts';
 import type { ModelFacts, TokenizerFacts } from '../model/model-facts.ts';
-import { type ConfigInput, configValues, renderConfigHeader } from './config-header.ts';
+import { type ConfigInput, renderConfigHeader } from './config-header.ts';
 import { licenseText, renderCmake, renderReadme } from './engine-texts.ts';
 import { hashEngineFile, provenancePath, renderProvenance } from './provenance-file.ts';
 
@@ -26,7 +26,7 @@ interface Part {
 
 /**
  * Contracts and realizations → the files of an engine. Pure: the same inputs give the same bytes. Throws NOT_COVERED
- * where a contract has no realization, and KNOWLEDGE_INVALID where a realization uses a constant that this model lacks.
+ * where a contract has no realization, and KNOWLEDGE_INVALID where a realization uses a constant that no contract lists.
  */
 export function composeEngine(input: ComposeInput): EngineSources {
   const { constraints, selection, platform, facts } = input;
@@ -98,12 +98,9 @@ export function listedConstants(selection: Selection): ReadonlySet<string> {
 function renderConfig(config: ConfigInput, selection: Selection, code: readonly Part[]): string {
   const used = new Set(code.flatMap(({ file }) => [...findConfigReferences(tokenizeCpp(file.text)).keys()]));
   const listed = listedConstants(selection);
-  const values = configValues(config);
-  const absent = [...used].filter(
-    (name) => !listed.has(name) || !isConfigConstant(name) || !values.has(name),
-  );
+  const absent = [...used].filter((name) => !listed.has(name) || !isConfigConstant(name));
   if (absent.length > 0) {
-    const message = `The chosen realizations use config::${absent.join(', config::')}, which no contract lists or this model does not have.`;
+    const message = `The chosen realizations use config::${absent.join(', config::')}, which no contract of this engine lists.`;
     throw new AppError('KNOWLEDGE_INVALID', message);
   }
   return renderConfigHeader(config, used);

@@ -19,10 +19,9 @@ export function maxRows(maxContext: number, maxBatch: number): number {
   return Math.max(maxBatch, Math.min(256, maxContext));
 }
 
-/** Every constant that has a meaning for this model; those of another kind of rope scaling are absent. */
-export function configValues(input: ConfigInput): ReadonlyMap<ConfigConstant, ConfigValue> {
+function configValues(input: ConfigInput): Readonly<Record<ConfigConstant, ConfigValue>> {
   const { facts } = input;
-  const values: Partial<Record<ConfigConstant, ConfigValue>> = {
+  return {
     engine_name: input.name,
     model_type: facts.family,
     num_threads: input.threads,
@@ -49,45 +48,44 @@ export function configValues(input: ConfigInput): ReadonlyMap<ConfigConstant, Co
     bos_token_id: facts.bosTokenId ?? -1,
     eos_token_ids: facts.eosTokenIds,
   };
-  return new Map(
-    (Object.keys(configConstants) as ConfigConstant[]).flatMap((name) => {
-      const value = values[name];
-      return value === undefined ? [] : [[name, value] as const];
-    }),
-  );
-}
-
-function ropeValues({ ropeScaling: scaling }: ModelFacts): Partial<Record<ConfigConstant, ConfigValue>> {
-  switch (scaling.kind) {
-    case 'none':
-      return {};
-    case 'linear':
-      return { rope_factor: scaling.factor };
-    case 'llama3':
-      return {
-        rope_factor: scaling.factor,
-        rope_low_freq_factor: scaling.lowFreqFactor,
-        rope_high_freq_factor: scaling.highFreqFactor,
-        rope_original_max_positions: scaling.originalMaxPositions,
-      };
-    case 'yarn':
-      return {
-        rope_factor: scaling.factor,
-        rope_beta_fast: scaling.betaFast,
-        rope_beta_slow: scaling.betaSlow,
-        rope_attention_factor: scaling.attentionFactor,
-        rope_original_max_positions: scaling.originalMaxPositions,
-        rope_truncate: scaling.truncate,
-      };
-  }
 }
 
 /**
- * config.h with those of the wanted constants that this model has, in the order of the list of all constants.
+ * Those of another kind of scaling get the value that changes nothing: a source that names one in a branch which the
+ * compiler drops must still compile.
+ */
+function ropeValues({ ropeScaling, maxPositions }: ModelFacts) {
+  const scaling = { ...neutralScaling, originalMaxPositions: maxPositions, ...ropeScaling };
+  return {
+    rope_factor: scaling.factor,
+    rope_low_freq_factor: scaling.lowFreqFactor,
+    rope_high_freq_factor: scaling.highFreqFactor,
+    rope_beta_fast: scaling.betaFast,
+    rope_beta_slow: scaling.betaSlow,
+    rope_attention_factor: scaling.attentionFactor,
+    rope_original_max_positions: scaling.originalMaxPositions,
+    rope_truncate: scaling.truncate,
+  };
+}
+
+const neutralScaling = {
+  factor: 1,
+  lowFreqFactor: 1,
+  highFreqFactor: 1,
+  betaFast: 32,
+  betaSlow: 1,
+  attentionFactor: 1,
+  truncate: true,
+};
+
+/**
+ * config.h with the wanted constants, in the order of the list of all constants.
  * The unit gate renders it again for each of its model shapes; `wanted` is then what the contracts list.
  */
 export function renderConfigHeader(input: ConfigInput, wanted: ReadonlySet<string>): string {
-  const entries = [...configValues(input)].filter(([name]) => wanted.has(name));
+  const values = configValues(input);
+  const names = (Object.keys(configConstants) as ConfigConstant[]).filter((name) => wanted.has(name));
+  const entries = names.map((name) => [name, values[name]] as const);
   const types = entries.map(([name]) => configConstants[name]);
   const includes = [
     ...(types.some((type) => type.startsWith('std::array')) ? ['#include <array>'] : []),

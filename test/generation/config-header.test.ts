@@ -54,10 +54,12 @@ describe('config.h', () => {
     }
   });
 
-  test('leaves out constants of another kind of rope scaling', () => {
-    const text = renderConfigHeader(input, new Set(['rope_beta_fast', 'rope_low_freq_factor']));
-    expect(text).not.toContain('rope_beta_fast');
+  test('gives constants of another kind of rope scaling the value that changes nothing', () => {
+    const text = renderConfigHeader(input, new Set(['rope_attention_factor', 'rope_low_freq_factor']));
+    expect(text).toContain('double rope_attention_factor = 1.0;');
     expect(text).toContain('double rope_low_freq_factor = 1.0;');
+    const none = { ...input, facts: { ...facts, ropeScaling: { kind: 'none' as const } } };
+    expect(renderConfigHeader(none, new Set(['rope_original_max_positions']))).toContain('= 512;');
   });
 
   test('small numbers keep an exponent that C++ understands', () => {
