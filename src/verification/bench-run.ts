@@ -139,5 +139,12 @@ export async function checkIntegrity(
   const complaints = await checkByRepeating(client, answers);
   if (!thorough) return complaints;
   const answer = answers[pick(answers.length)]!;
-  return [...complaints, ...(await checkByPrefill(client, answer, pick(answer.tokens.length)))];
+  return [
+    ...complaints,
+    ...(await checkByPrefill(
+      client,
+      answer,
+      Math.min(1 + pick(answer.tokens.length), answer.tokens.length - 1),
+    )),
+  ];
 }

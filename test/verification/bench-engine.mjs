@@ -44,7 +44,9 @@ function pause(ms) {
 }
 
 const words = (...values) => Buffer.from(new Uint32Array(values).buffer);
-const logitsOf = (state) => Float32Array.from({ length: vocabulary }, (_, token) => Math.sin(state * 0.37 + token * 1.7));
+// Token 3 is never the best one.
+const logitsOf = (state) =>
+  Float32Array.from({ length: vocabulary }, (_, token) => (token === 3 ? -20 : 10 * Math.sin(state * 0.37 + token * 1.7)));
 const argmax = (logits) => logits.indexOf(Math.max(...logits));
 const read = (state, ids) => ids.reduce((sum, id) => (sum * 31 + id + 1) % 1009, state);
 

@@ -146,7 +146,13 @@ test('faster than physics is rejected, but only after the rates were measured ag
   };
   let calls = 0;
   const always = await runBenchmark(
-    options({ budgetSeconds: 0.1, measureRates: async () => (calls++, slow) }),
+    options({
+      budgetSeconds: 0.1,
+      measureRates: async () => {
+        calls++;
+        return slow;
+      },
+    }),
   );
   expect(calls).toBe(4);
   expect(always.physics.find(({ rejected }) => rejected)).toMatchObject({
