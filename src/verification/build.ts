@@ -113,6 +113,9 @@ interface ObjectFile {
   readonly cached: boolean;
 }
 
+/** Two builds at once that need the same object wait for one compilation. */
+const compiling = new Map<string, Promise<ObjectFile>>();
+
 async function compileOne(
   toolchain: Toolchain,
   request: BuildRequest,
@@ -124,29 +127,35 @@ async function compileOne(
   const key = sha256(toolchain.version, ...flags, source, ...[...texts].flat());
   const path = join(toolchain.cacheFolder, `${key}.o`);
   if (existsSync(path)) return { path, key, diagnostics: [], cached: true };
+  const started =
+    compiling.get(path) ?? runCompiler(toolchain, request, source, flags, { path, key, scratch });
+  compiling.set(path, started);
+  return started.finally(() => compiling.delete(path));
+}
+
+async function runCompiler(
+  toolchain: Toolchain,
+  request: BuildRequest,
+  source: string,
+  flags: readonly string[],
+  target: { readonly path: string; readonly key: string; readonly scratch: string },
+): Promise<ObjectFile> {
+  const { path, key, scratch } = target;
   const output = join(scratch, `${basename(source)}-${key.slice(0, 8)}.o`);
   // Relative names in messages and in the object: the folder's place must not change the bytes.
   const map = `-ffile-prefix-map=${request.folder}/=`;
-  const command = [
-    toolchain.compiler,
-    ...flags,
-    map,
-    '-fdiagnostics-color=never',
-    '-c',
-    join(request.folder, source),
-    '-o',
-    output,
-  ];
+  const from = join(request.folder, source);
+  const command = [toolchain.compiler, ...flags, map, '-fdiagnostics-color=never', '-c', from, '-o', output];
   const end = await runTool(toolchain, request.folder, scratch, command);
-  if (end.exitCode !== 0 || end.reason !== 'exit') {
-    const diagnostics = explain(end, source).map((item) => ({
-      ...item,
-      file: relativeTo(request.folder, item.file),
-    }));
-    return { path, key, diagnostics, cached: false };
+  if (end.exitCode === 0 && end.reason === 'exit') {
+    publish(output, path);
+    return { path, key, diagnostics: [], cached: false };
   }
-  publish(output, path);
-  return { path, key, diagnostics: [], cached: false };
+  const diagnostics = explain(end, source).map((item) => ({
+    ...item,
+    file: relativeTo(request.folder, item.file),
+  }));
+  return { path, key, diagnostics, cached: false };
 }
 
 function relativeTo(folder: string, file: string | null): string | null {
