@@ -20,7 +20,7 @@ function renderVerdict({ coverage, missing, cost, files }: Plan): string {
     return `**Not covered yet**; no engine can be made:\n${lines}`;
   }
   const filled = coverage.filter(({ status }) => status === 'realization').length;
-  return `**Covered**: ${coverage.length} contracts, ${filled} verified realizations, ${files.length} files; needs ${cost.modelTokens === 0 ? 'no' : cost.modelTokens} model tokens.`;
+  return `**Covered**: ${count(coverage.length, 'contract')} by ${count(filled, 'realization')}, ${files.length} files; needs ${cost.modelTokens === 0 ? 'no' : cost.modelTokens} model tokens.`;
 }
 
 function renderCoverage({ coverage, tokenizer }: Plan): string {
@@ -55,7 +55,7 @@ function renderMemory({ arithmetic, request, target }: Plan): string {
       `${percent(arithmetic.memoryBytes, request.memoryBytes)} of ${showBytes(request.memoryBytes)}`,
     ],
   ];
-  return table(['Memory', 'Size', 'From'], rows, ':--|--:|:--');
+  return table(['Memory', 'Size', 'From'], rows, 1);
 }
 
 function kvNote(arithmetic: Arithmetic, request: Plan['request'], format: string): string {
@@ -97,13 +97,21 @@ function deviceNote({ bytesPerSecond, flopsPerSecond, source }: Plan['limit']['d
   return `With ${known.join(' and ')} (${source}).`;
 }
 
-function table(
-  head: readonly string[],
-  rows: readonly (readonly string[])[],
-  rule = head.map(() => ':--').join('|'),
-): string {
-  const lines = [head, ...rows.map((row) => row.map(cell))].map((row) => `| ${row.join(' | ')} |`);
-  return [lines[0], `|${rule}|`, ...lines.slice(1)].join('\n');
+/** Columns but the last are padded, so that the text reads as a table on a terminal too. */
+function table(head: readonly string[], rows: readonly (readonly string[])[], alignRight?: number): string {
+  const cells = [head, ...rows.map((row) => row.map(cell))];
+  const last = head.length - 1;
+  const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]) =>
+    `| ${row.map((text, column) => pad(text, column === last ? 0 : widths[column]!, column === alignRight)).join(' | ')} |`;
+  const rule = widths.map((width, column) =>
+    column === alignRight ? `${'-'.repeat(width + 1)}:` : '-'.repeat(column === last ? 3 : width + 2),
+  );
+  return [line(head), `|${rule.join('|')}|`, ...cells.slice(1).map(line)].join('\n');
+}
+
+function pad(text: string, width: number, isRight: boolean): string {
+  return isRight ? text.padStart(width) : text.padEnd(width);
 }
 
 function cell(text: string): string {

@@ -139,6 +139,27 @@ describe('parseConstraints', () => {
     expect(errors).toEqual([expect.stringMatching(expected)]);
   });
 
+  it.each([
+    ['1.5GiB', 1.5 * 2 ** 30],
+    ['2000 MB', 2e9],
+    ['2gib', 2 ** 31],
+    ['0.001 TB', 1e9],
+  ])('reads a size of %s as %i bytes', (written, bytes) => {
+    const goal = read(withLine('ttft_ms_p50:', `    peak_memory: "< ${written}"`)).constraints?.goals
+      .require[0];
+    expect(goal).toMatchObject({ comparison: '<', value: bytes, unit: 'bytes' });
+  });
+
+  it.each([
+    ['ttft_ms_p50', '≤ 900ms', { comparison: '<=', value: 900, unit: 'ms' }],
+    ['tpot_ms_p99', '<1e2 ms', { comparison: '<', value: 100, unit: 'ms' }],
+    ['ttft_ms_p50', '<= 1.5 x Llama.cpp', { comparison: '<=', value: 1.5, unit: 'x', baseline: 'llama.cpp' }],
+    ['output_throughput', '>20.5tok/s', { comparison: '>', value: 20.5, unit: 'tokens/s' }],
+  ])('reads the goal %s: %s', (metric, written, expected) => {
+    const { constraints } = read(withLine('ttft_ms_p50:', `    ${metric}: "${written}"`));
+    expect(constraints?.goals.require).toEqual([{ metric, written, ...expected }]);
+  });
+
   it('fills in fidelity by number format and lets the file override half of it', () => {
     expect(read(validText).constraints?.goals.fidelity).toEqual({ mean_kld: 1e-6, top1_agreement: 0.99 });
     const { constraints } = read(withLine('optimize:', '  fidelity: {mean_kld: 2e-4}'));

@@ -130,30 +130,30 @@ describe('renderPlan', () => {
   it('reads like this', () => {
     expect(renderPlan(plan(validText, { ...measured, source: 'stated' }))).toMatchInlineSnapshot(`
       "## Plan: tiny-cpu
-      Qwen/Qwen3-0.6B on cpu-x86_64 (avx2), 2 threads, bf16 weights. **Covered**: 2 contracts, 1 verified realizations, 9 files; needs no model tokens.
+      Qwen/Qwen3-0.6B on cpu-x86_64 (avx2), 2 threads, bf16 weights. **Covered**: 2 contracts by 1 realization, 9 files; needs no model tokens.
 
-      | Contract | Version | Filled by | Why |
-      |:--|:--|:--|:--|
-      | runtime.context | 1.0.0 | header-only | because of runtime.context \\| and more |
-      | norm.rms | 1.0.0 | cpu-x86_64.cpp | because of norm.rms \\| and more |
+      | Contract        | Version | Filled by      | Why |
+      |-----------------|---------|----------------|---|
+      | runtime.context | 1.0.0   | header-only    | because of runtime.context \\| and more |
+      | norm.rms        | 1.0.0   | cpu-x86_64.cpp | because of norm.rms \\| and more |
 
       No tokenizer: this engine takes and gives token ids.
 
-      | Memory | Size | From |
-      |:--|--:|:--|
-      | Weights | 1.11 GiB | 596.0 M parameters in bf16 |
-      | KV cache | 224 MiB | 1 × 1,024 tokens × 224 KiB in f32 |
-      | Activations | 15.6 MiB | one forward call |
-      | **Total** | **1.34 GiB** | 17 % of 8.00 GiB |
+      | Memory      |         Size | From |
+      |-------------|-------------:|---|
+      | Weights     |     1.11 GiB | 596.0 M parameters in bf16 |
+      | KV cache    |      224 MiB | 1 × 1,024 tokens × 224 KiB in f32 |
+      | Activations |     15.6 MiB | one forward call |
+      | **Total**   | **1.34 GiB** | 17 % of 8.00 GiB |
 
-      | Physical limit | Work | Speed |
-      |:--|:--|:--|
-      | Decode | 1.14 GiB and 1.23 GFLOP a token | at most 6.51 tokens/s |
-      | Prefill | 115 GFLOP for 128 tokens | at most 55.7 tokens/s |
-      | First token | as prefill | at least 2,299 ms |
+      | Physical limit | Work                            | Speed |
+      |----------------|---------------------------------|---|
+      | Decode         | 1.14 GiB and 1.23 GFLOP a token | at most 6.51 tokens/s |
+      | Prefill        | 115 GFLOP for 128 tokens        | at most 55.7 tokens/s |
+      | First token    | as prefill                      | at least 2,299 ms |
 
       With 8.00 GB/s and 50.0 GFLOP/s (stated).
-      - **Cannot be met**: ttft_ms_p50 <= 2000: the physical limit here is at least 2.30e+3 ms.
+      - **Cannot be met**: ttft_ms_p50 <= 2000: the physical limit here is at least 2,299 ms.
       "
     `);
   });
