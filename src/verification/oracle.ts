@@ -1,10 +1,10 @@
 import { decode, headName, type WeightSource } from '../../knowledge/contracts/decoder-model/reference.ts';
 import { AppError } from '../model/errors.ts';
-import { elementCount } from '../model/expected-tensors.ts';
+import { elementCount, parameterCount } from '../model/expected-tensors.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
 import { formatProblem } from '../model/problem.ts';
 import { checkTensors } from './inspect-checkpoint.ts';
-import { type MatrixJob, workOnJob } from './oracle-job.ts';
+import { workOnJob } from './oracle-job.ts';
 import { type OraclePool, startOraclePool } from './oracle-pool.ts';
 import { type Checkpoint, openCheckpoint } from './safetensors.ts';
 
@@ -12,8 +12,10 @@ export interface OracleOptions {
   readonly facts: ModelFacts;
   /** With bf16, matrices of a wider checkpoint are rounded to it first; norm gains and biases never are. */
   readonly weightFormat: 'f32' | 'bf16';
-  /** For products worth spreading; default 2. */
+  /** For sequences worth spreading; default 2. */
   readonly threads?: number;
+  /** Multiply-adds of one sequence above which threads are started; default a thousand million, about half a second. */
+  readonly shareAbove?: number;
 }
 
 /** What one teacher-forced sequence gives, from position 0 on. */
@@ -30,9 +32,6 @@ export interface Oracle {
   close(): Promise<void>;
 }
 
-/** Multiply-adds of one product above which starting threads pays. */
-const sharedWork = 20_000_000;
-
 /** Throws CHECKPOINT_INVALID where the folder is broken or does not fit the facts. */
 export function openOracle(folder: string, options: OracleOptions): Oracle {
   const checkpoint = openCheckpoint(folder);
@@ -46,9 +45,12 @@ export function openOracle(folder: string, options: OracleOptions): Oracle {
     pool ??= startOraclePool(options.threads ?? 2);
     return pool;
   };
-  const source = openWeights(checkpoint, options.weightFormat === 'bf16', getPool);
+  const round = options.weightFormat === 'bf16';
   return {
-    run: (ids) => runOracle(ids, options.facts, source),
+    run(ids) {
+      const isShared = parameterCount(options.facts) * ids.length > (options.shareAbove ?? 1e9);
+      return runOracle(ids, options.facts, openWeights(checkpoint, round, isShared ? getPool : undefined));
+    },
     async close() {
       checkpoint.close();
       await pool?.close();
@@ -72,7 +74,11 @@ async function runOracle(
   return { stages, logits: Array.from({ length: ids.length }, (_, index) => row(index)) };
 }
 
-function openWeights(checkpoint: Checkpoint, round: boolean, getPool: () => OraclePool): WeightSource {
+function openWeights(
+  checkpoint: Checkpoint,
+  round: boolean,
+  getPool: (() => OraclePool) | undefined,
+): WeightSource {
   const placeOf = (name: string) => {
     const place = checkpoint.tensors.get(name);
     if (place === undefined)
@@ -83,8 +89,7 @@ function openWeights(checkpoint: Checkpoint, round: boolean, getPool: () => Orac
     const place = placeOf(name);
     const outputs = place.shape[0]!;
     const rows = x.length / place.shape[1]!;
-    const isShared = rows * elementCount(place.shape) > sharedWork;
-    const out = allocate(rows * outputs, isShared);
+    const out = allocate(rows * outputs, getPool !== undefined);
     const job = {
       place,
       x: isShared ? share(x) : x,
@@ -92,8 +97,8 @@ function openWeights(checkpoint: Checkpoint, round: boolean, getPool: () => Orac
       round,
       next: new Int32Array(new SharedArrayBuffer(4)),
     };
-    if (isShared) await getPool().run(job);
-    else workOnJob({ ...job, id: 0 } satisfies MatrixJob);
+    if (getPool !== undefined) await getPool().run({ ...job, x: share(x) });
+    else workOnJob({ ...job, x, id: 0 });
     return out;
   };
   return {
