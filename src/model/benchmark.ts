@@ -142,17 +142,3 @@ export const Benchmark = z.strictObject({
   physics: z.array(PhysicsCheck),
 });
 export type Benchmark = z.infer<typeof Benchmark>;
-
-export const GoalResult = z.strictObject({
-  /** As the person wrote it. */
-  written: z.string(),
-  metric: z.string(),
-  status: z.enum(['met', 'missed', 'not measured']),
-  measured: z.number().nullable(),
-  /** In the metric's unit; for a relative goal the baseline's value times the factor. */
-  required: z.number().nullable(),
-  unit: z.string(),
-  /** One sentence for the report. */
-  reason: z.string(),
-});
-export type GoalResult = z.infer<typeof GoalResult>;

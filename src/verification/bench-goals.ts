@@ -1,6 +1,7 @@
-import type { Benchmark, EngineBenchmark, GoalResult } from '../model/benchmark.ts';
+import type { Benchmark, EngineBenchmark } from '../model/benchmark.ts';
 import type { Constraints } from '../model/constraints.ts';
 import { type MetricName, metricNames, metrics } from '../model/metrics.ts';
+import type { GoalVerdict } from '../model/report.ts';
 
 type Goal = Constraints['goals']['require'][number];
 
@@ -24,9 +25,9 @@ function holds(measured: number, comparison: Goal['comparison'], required: numbe
   return comparison === '<' ? measured < required : measured > required;
 }
 
-function notMeasured(goal: Goal, unit: string, reason: string): GoalResult {
+function notMeasured(goal: Goal, note: string): GoalVerdict {
   const { written, metric } = goal;
-  return { written, metric, status: 'not measured', measured: null, required: null, unit, reason };
+  return { written, metric, status: 'not-measured', measured: null, baseline: null, note };
 }
 
 function show(value: number): string {
@@ -40,39 +41,39 @@ function disqualification(benchmark: Benchmark): string | undefined {
   return benchmark.engine.integrity[0];
 }
 
-function requirement(goal: Goal, metric: MetricName, benchmark: Benchmark): number | string {
-  if (goal.unit !== 'x') return goal.value;
+/** The baseline's own figure, or why there is none. */
+function baselineValue(goal: Goal, metric: MetricName, benchmark: Benchmark): number | string {
   const { baseline, baseline_name, baseline_absent_because } = benchmark;
   if (baseline === null || baseline_name !== goal.baseline) {
     return `${goal.baseline} did not run: ${baseline_absent_because ?? 'no baseline was asked for'}`;
   }
-  const value = metricValue(baseline, metric);
   if (baseline.integrity.length > 0)
     return `${goal.baseline} gave inconsistent results: ${baseline.integrity[0]}`;
-  return value === null ? `${goal.baseline} has no ${metric}` : value * goal.value;
+  return metricValue(baseline, metric) ?? `${goal.baseline} has no ${metric}`;
 }
 
-function evaluateGoal(goal: Goal, benchmark: Benchmark): GoalResult {
+function evaluateGoal(goal: Goal, benchmark: Benchmark): GoalVerdict {
   const metric = metricNames.find((name) => name === goal.metric);
-  if (metric === undefined) return notMeasured(goal, goal.unit, `nothing measures ${goal.metric}`);
-  const { unit } = metrics[metric];
+  if (metric === undefined) return notMeasured(goal, `nothing measures ${goal.metric}`);
   const measured = metricValue(benchmark.engine, metric);
-  if (measured === null) return notMeasured(goal, unit, `the workload has no ${metric} (one output token)`);
-  const required = requirement(goal, metric, benchmark);
-  if (typeof required === 'string') return notMeasured(goal, unit, required);
+  if (measured === null) return notMeasured(goal, `the workload has no ${metric} (one output token)`);
+  const isRelative = goal.unit === 'x';
+  const baseline = isRelative ? baselineValue(goal, metric, benchmark) : null;
+  if (typeof baseline === 'string') return notMeasured(goal, baseline);
   const wrong = disqualification(benchmark);
-  if (wrong !== undefined) return notMeasured(goal, unit, wrong);
+  if (wrong !== undefined) return notMeasured(goal, wrong);
+  const required = baseline === null ? goal.value : goal.value * baseline;
   const status = holds(measured, goal.comparison, required) ? 'met' : 'missed';
-  const relative =
-    goal.unit === 'x' ? ` (${(measured / (required / goal.value)).toFixed(3)}x ${goal.baseline})` : '';
-  const reason = `${show(measured)} ${unit}, required ${goal.comparison} ${show(required)} ${unit}${relative}`;
-  return { written: goal.written, metric, status, measured, required, unit, reason };
+  const { unit } = metrics[metric];
+  const ratio = baseline === null ? '' : `, ${(measured / baseline).toFixed(3)}x ${goal.baseline}`;
+  const note = `${show(measured)} ${unit}${ratio}; required ${goal.comparison} ${show(required)} ${unit}`;
+  return { written: goal.written, metric, status, measured, baseline, note };
 }
 
-/** One result per goal of the constraint file. Without a benchmark every goal is "not measured". */
-export function evaluateGoals(goals: readonly Goal[], benchmark: Benchmark | null): GoalResult[] {
+/** One verdict per goal of the constraint file. Without a benchmark every goal is "not measured", never met. */
+export function evaluateGoals(goals: readonly Goal[], benchmark: Benchmark | null): GoalVerdict[] {
   return goals.map((goal) => {
-    if (benchmark === null) return notMeasured(goal, goal.unit, 'no benchmark was run');
+    if (benchmark === null) return notMeasured(goal, 'no benchmark was run');
     return evaluateGoal(goal, benchmark);
   });
 }

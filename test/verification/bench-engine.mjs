@@ -39,8 +39,7 @@ function send(opcode, sequence, payload) {
 }
 
 function pause(ms) {
-  const end = performance.now() + ms;
-  while (performance.now() < end);
+  if (ms > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
 const words = (...values) => Buffer.from(new Uint32Array(values).buffer);

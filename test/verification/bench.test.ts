@@ -85,11 +85,12 @@ function goal(metric: string, comparison: '<=' | '>=', value: number, unit: stri
 }
 
 test('two engines of known speed are told apart, with vLLM’s and llama-bench’s figures for each', async () => {
-  const baseline = { ...fake(1, 6), name: 'llama.cpp' };
+  const baseline = { ...fake(1, 20), name: 'llama.cpp' };
   const result = Benchmark.parse(await runBenchmark(options({ baseline })));
   const decode = result.comparison.find(({ metric }) => metric === 'decode_tokens_per_second')!;
+  // Ten in peace; a busy machine adds to both.
   expect(decode.ratio).toBeGreaterThan(2);
-  expect(decode.ratio).toBeLessThan(4);
+  expect(decode.ratio).toBeLessThan(12);
   expect(result.mode).toBe('interleaved ABBA');
   expect(result.engine.decode).toMatchObject({ test: 'tg6', n_prompt: 0, n_gen: 6 });
   expect(result.engine.prefill.test).toBe('pp8');
@@ -103,7 +104,7 @@ test('two engines of known speed are told apart, with vLLM’s and llama-bench�
   expect([...result.engine.integrity, ...result.baseline!.integrity]).toEqual([]);
   const goals = [
     goal('decode_tokens_per_second', '>=', 1.5, 'x', 'llama.cpp'),
-    goal('decode_tokens_per_second', '>=', 5, 'x', 'llama.cpp'),
+    goal('decode_tokens_per_second', '>=', 20, 'x', 'llama.cpp'),
     goal('ttft_ms_p50', '<=', 1000, 'ms'),
   ];
   expect(evaluateGoals(goals, result).map(({ status }) => status)).toEqual(['met', 'missed', 'met']);
@@ -125,7 +126,7 @@ test('one output token has a time to first token and no time per output token', 
   const result = await runBenchmark(options({ workload, budgetSeconds: 0.1 }));
   expect(result.engine.serving).toMatchObject({ mean_tpot_ms: null, p99_itl_ms: null });
   expect(evaluateGoals([goal('tpot_ms_p50', '<=', 1, 'ms')], result)[0]).toMatchObject({
-    status: 'not measured',
+    status: 'not-measured',
   });
 });
 
@@ -134,8 +135,8 @@ test('an engine that answers without computing is found out, and meets no goal',
   expect(result.engine.integrity.join()).toContain('the timed run gave token 3');
   const [outcome] = evaluateGoals([goal('decode_tokens_per_second', '>=', 1, 'tokens/s')], result);
   expect(outcome).toMatchObject({
-    status: 'not measured',
-    reason: expect.stringContaining('the timed run gave'),
+    status: 'not-measured',
+    note: expect.stringContaining('the timed run gave'),
   });
 });
 
@@ -159,7 +160,7 @@ test('faster than physics is rejected, but only after the rates were measured ag
     what: 'decode',
     bound: 'bandwidth',
   });
-  expect(evaluateGoals([goal('peak_memory', '<=', 1e12, 'bytes')], always)[0]!.status).toBe('not measured');
+  expect(evaluateGoals([goal('peak_memory', '<=', 1e12, 'bytes')], always)[0]!.status).toBe('not-measured');
   let first = 0;
   const busy = await runBenchmark(
     options({ budgetSeconds: 0.1, measureRates: async () => (first++ < 2 ? slow : plenty) }),
@@ -178,7 +179,7 @@ test('a baseline that does not start leaves relative goals unmeasured, with the 
     baseline_absent_because: 'llama.cpp is not installed',
   });
   const [outcome] = evaluateGoals([goal('decode_tokens_per_second', '>=', 0.001, 'x', 'llama.cpp')], result);
-  expect(outcome).toMatchObject({ status: 'not measured', measured: null });
+  expect(outcome).toMatchObject({ status: 'not-measured', measured: null });
 });
 
 test('the bytes of a decoded token are the weights that it multiplies and the keys it reads', () => {

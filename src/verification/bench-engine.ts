@@ -1,0 +1,125 @@
+import { rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Benchmark } from '../model/benchmark.ts';
+import type { Constraints } from '../model/constraints.ts';
+import { AppError } from '../model/errors.ts';
+import type { ModelFacts } from '../model/model-facts.ts';
+import { buildBandwidthProgram, measureRates } from './bandwidth.ts';
+import { type BenchmarkOptions, type Contender, runBenchmark } from './bench.ts';
+import { writeGguf } from './gguf.ts';
+import { ggufObstacle } from './gguf-metadata.ts';
+import { buildLlamaCppDriver, findLlamaCpp, startLlamaCpp } from './llama-cpp.ts';
+import { startEngine } from './protocol-client.ts';
+import { openCheckpoint } from './safetensors.ts';
+import type { Limits, Sandbox } from './sandbox.ts';
+
+export interface EngineBenchmarkRequest {
+  /** The compiled engine. */
+  readonly binary: string;
+  readonly checkpointFolder: string;
+  readonly facts: ModelFacts;
+  readonly constraints: Constraints;
+  /** Instruction-set flags that the engine was compiled with. */
+  readonly flags: readonly string[];
+  readonly sandbox: Sandbox;
+  /** Compiled programs of the harness are kept here. */
+  readonly cacheFolder: string;
+  /** Holds the GGUF file (as large as the weights) while the benchmark runs. */
+  readonly scratchFolder?: string;
+  readonly withBaseline: boolean;
+  readonly budgetSeconds?: number;
+  readonly onProgress?: (text: string) => void;
+}
+
+/** Generous: an engine that computes in vain is ended by its request's own time-out. */
+function limitsFor(constraints: Constraints): Partial<Limits> {
+  const hours = 3600;
+  // The watch over the limits wakes twice a second, so that it doesn't disturb what is timed.
+  return {
+    wallSeconds: 4 * hours,
+    cpuSeconds: 16 * hours,
+    memoryBytes: constraints.hardware.memory,
+    pollMs: 500,
+  };
+}
+
+function engineContender(request: EngineBenchmarkRequest): Contender {
+  return {
+    name: request.constraints.name,
+    start: async () => {
+      const client = startEngine({
+        command: [request.binary, '--harness'],
+        sandbox: request.sandbox,
+        readOnlyPaths: [request.binary, request.checkpointFolder],
+        limits: limitsFor(request.constraints),
+      });
+      await client.load(request.checkpointFolder, 1_800_000);
+      return client;
+    },
+  };
+}
+
+/** llama.cpp keeps keys and values as f16 unless told otherwise; that is the stronger opponent. */
+async function startBaseline(request: EngineBenchmarkRequest, ggufPath: string) {
+  const { constraints, facts } = request;
+  const { workload, numerics, hardware } = constraints;
+  const program = await buildLlamaCppDriver(request.cacheFolder, findLlamaCpp());
+  request.onProgress?.('writing the same weights as GGUF for llama.cpp');
+  const checkpoint = openCheckpoint(request.checkpointFolder);
+  const context = contextOf(constraints);
+  try {
+    const format = numerics.weights === 'f32' ? 'f32' : 'bf16';
+    writeGguf({ facts, checkpoint, format, path: ggufPath, context });
+  } finally {
+    checkpoint.close();
+  }
+  return startLlamaCpp({
+    ...{ program, ggufPath, context, threads: hardware.threads, slots: workload.concurrency },
+    ...{ kvType: 'f16', flashAttention: 'auto', sandbox: request.sandbox },
+    limits: { ...limitsFor(constraints), memoryBytes: 2 * hardware.memory },
+    timeoutMs: 1_800_000,
+  });
+}
+
+function contextOf(constraints: Constraints): number {
+  const { prompt_tokens, output_tokens } = constraints.workload;
+  // The decode test starts with one token of its own.
+  return Math.max(prompt_tokens, 1) + output_tokens + 1;
+}
+
+function chooseBaseline(request: EngineBenchmarkRequest, ggufPath: string): BenchmarkOptions['baseline'] {
+  if (!request.withBaseline) return null;
+  const name = 'llama.cpp';
+  const obstacle = ggufObstacle(request.facts, contextOf(request.constraints));
+  if (obstacle !== undefined) return { name, absentBecause: obstacle };
+  return { name, start: () => startBaseline(request, ggufPath) };
+}
+
+/**
+ * Measures a compiled engine on its checkpoint, beside llama.cpp on the same weights where it can run them.
+ * Throws EngineFailure where the engine does not answer, NOT_COVERED where the workload does not fit its context.
+ */
+export async function benchmarkEngine(request: EngineBenchmarkRequest): Promise<Benchmark> {
+  const { constraints, facts } = request;
+  const needed = constraints.workload.prompt_tokens + constraints.workload.output_tokens;
+  if (needed > constraints.serving.max_context) {
+    const message = `the workload needs ${needed} positions, max_context is ${constraints.serving.max_context}`;
+    throw new AppError('NOT_COVERED', message);
+  }
+  const ggufPath = join(request.scratchFolder ?? tmpdir(), `metainfer-${process.pid}-${Date.now()}.gguf`);
+  const rates = await buildBandwidthProgram(request.cacheFolder, request.flags);
+  const threads = constraints.hardware.threads;
+  try {
+    return await runBenchmark({
+      engine: engineContender(request),
+      baseline: chooseBaseline(request, ggufPath),
+      ...{ facts, sizes: constraints, workload: constraints.workload, threads },
+      measureRates: (workingSetBytes) => measureRates(rates, threads, workingSetBytes),
+      budgetSeconds: request.budgetSeconds ?? 120,
+      ...(request.onProgress === undefined ? {} : { onProgress: request.onProgress }),
+    });
+  } finally {
+    rmSync(ggufPath, { force: true });
+  }
+}
