@@ -141,6 +141,9 @@ function scanType(scan: Scan, start: number, keywordAt: number, head: Head, limi
   const ender = tokens[head.end]?.text;
   const isPlain =
     nameAt >= head.end - 1 || tokens[nameAt + 1]?.text === ':' || tokens[nameAt + 1]?.text === 'final';
+  // The name of a plain enum only titles its constants.
+  const isUnscopedEnum =
+    tokens[keywordAt]?.text === 'enum' && !/^(?:class|struct)$/.test(tokens[keywordAt + 1]?.text ?? '');
   if (ender !== '{') {
     // `struct X;` declares a type, `struct X x;` a variable of it.
     if (isPlain) scan.declarators.add(nameAt);
@@ -151,7 +154,8 @@ function scanType(scan: Scan, start: number, keywordAt: number, head: Head, limi
   if (name !== '') {
     scan.declarators.add(nameAt);
     const line = tokens[nameAt]?.line ?? 0;
-    scan.definitions.push({ kind: 'type', name, line, from: start, to, needsReference: isPlain });
+    const needsReference = isPlain && !isUnscopedEnum;
+    scan.definitions.push({ kind: 'type', name, line, from: start, to, needsReference });
   }
   if (tokens[keywordAt]?.text !== 'enum') scanScope(scan, head.end + 1, bodyEnd, name);
   return to;

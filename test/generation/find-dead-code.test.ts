@@ -64,19 +64,20 @@ struct Unused { int x; };
 struct Used { int x; };
 using Number = int;
 enum class Mode { a, b };
+enum Opcode : int { hello = 1, quit };
 typedef float vecf __attribute__((vector_size(32)));
 inline constexpr int lanes = 8;
 constexpr std::array<int, 3> table{1, 2, 3};
 static const char* const names[] = {"a", "b"};
-int main() { Used u; return names[0][0]; }
+int main() { Used u; return names[0][0] + quit; }
 `;
     expect(deadIn({ 'a.cpp': text })).toEqual([
       'a.cpp:2 nothing refers to the type Unused',
       'a.cpp:4 nothing refers to the type Number',
       'a.cpp:5 nothing refers to the type Mode',
-      'a.cpp:6 nothing refers to the type vecf',
-      'a.cpp:7 nothing refers to the variable lanes',
-      'a.cpp:8 nothing refers to the variable table',
+      'a.cpp:7 nothing refers to the type vecf',
+      'a.cpp:8 nothing refers to the variable lanes',
+      'a.cpp:9 nothing refers to the variable table',
     ]);
   });
 
