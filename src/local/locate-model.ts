@@ -7,6 +7,7 @@ import { readModelConfig } from '../model/model-config.ts';
 import type { ModelFacts, TokenizerFacts } from '../model/model-facts.ts';
 import { formatProblem } from '../model/problem.ts';
 import { readTokenizerFacts } from '../model/tokenizer-config.ts';
+import { inspectCheckpoint } from '../verification/inspect-checkpoint.ts';
 
 /** A model whose facts are known, and where its weights are on this machine (undefined: they are synthesised). */
 export interface LocatedModel {
@@ -29,10 +30,13 @@ export async function locateModel(
   places: {
     readonly constraintsFile: string;
     readonly weightsRoot: string | undefined;
+    /** Where the checkpoint is, whatever the file says: for an engine whose constraint file was moved. */
+    readonly weightsFolder?: string | undefined;
     readonly models: readonly KnownModel[];
   },
 ): Promise<LocatedModel> {
   const { model, weights } = constraints;
+  if (places.weightsFolder !== undefined) return readFolder(await findPath(places.weightsFolder, '.'));
   if ('path' in model) return readFolder(await findPath(model.path, places.constraintsFile));
   if ('config' in model) return fromConfig(model.config, undefined, noTokenizer);
   const known = places.models.find((candidate) => candidate.id === model.id);
@@ -64,8 +68,18 @@ export async function readFolder(folder: string): Promise<LocatedModel> {
   const config = await readJson(join(folder, 'config.json'), 'CHECKPOINT_INVALID');
   if (config === undefined) throw new AppError('CHECKPOINT_INVALID', `${folder} holds no config.json.`);
   const generationConfig = await readJson(join(folder, 'generation_config.json'), 'CHECKPOINT_INVALID');
+  refuseBroken(folder);
   const tokenizerJson = await readJson(join(folder, 'tokenizer.json'), 'TOKENIZER_UNSUPPORTED');
   return fromConfig(config, generationConfig, tokenizerFacts(tokenizerJson), folder);
+}
+
+/** Headers, names and shapes of every tensor are checked before anything is generated for them. */
+function refuseBroken(folder: string): void {
+  const { facts, problems } = inspectCheckpoint(folder);
+  if (problems.every((problem) => problem.severity === 'warning')) return;
+  const code = facts === undefined ? 'MODEL_UNSUPPORTED' : 'CHECKPOINT_INVALID';
+  const lines = problems.map((problem) => `- ${formatProblem(problem)}`);
+  throw new AppError(code, `The checkpoint ${folder} cannot be used:\n${lines.join('\n')}`);
 }
 
 function tokenizerFacts(tokenizerJson: Record<string, unknown> | undefined): TokenizerFacts {

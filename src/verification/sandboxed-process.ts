@@ -30,6 +30,8 @@ export interface SandboxedCommand extends Confinement {
   readonly signal?: AbortSignal;
   /** Opens pipes on file descriptors 3 (to the process) and 4 (from it). */
   readonly protocol?: boolean;
+  /** Sees stdout as it comes; it is still kept and capped. */
+  readonly onStdout?: (chunk: Buffer) => void;
 }
 
 export interface SandboxedProcess {
@@ -117,6 +119,7 @@ export function startSandboxed(options: SandboxedCommand): SandboxedProcess {
     stdio: ['ignore', 'pipe', 'pipe', ...(options.protocol === true ? (['pipe', 'pipe'] as const) : [])],
   });
   const watch = new Watch(child, limits, mark);
+  if (options.onStdout !== undefined) child.stdout?.on('data', options.onStdout);
   const onAbort = () => watch.end('aborted');
   running.add(watch);
   options.signal?.addEventListener('abort', onAbort, { once: true });

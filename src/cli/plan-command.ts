@@ -1,0 +1,46 @@
+import { measureDevice } from '../local/measure-device.ts';
+import { prepareEngine } from '../local/prepare-engine.ts';
+import { renderPlan } from '../plan/render-plan.ts';
+import type { DeviceRates } from '../model/plan.ts';
+import { AppError } from '../model/errors.ts';
+import { type Command, type CommandInput, optionText } from './command.ts';
+import { openRequest } from './open-request.ts';
+
+function statedRates(input: CommandInput): DeviceRates | undefined {
+  const bandwidth = statedRate(input, 'bandwidth');
+  const flops = statedRate(input, 'flops');
+  if (bandwidth === null && flops === null) return undefined;
+  return { bytesPerSecond: bandwidth, flopsPerSecond: flops, source: 'stated' };
+}
+
+function statedRate(input: CommandInput, name: string): number | null {
+  const written = optionText(input, name);
+  if (written === undefined) return null;
+  const value = Number(written);
+  if (written.trim() === '' || !(value > 0)) {
+    throw new AppError('USAGE', `--${name} is "${written}"; expected a number above 0, in units of 1e9 a second.`);
+  }
+  return value * 1e9;
+}
+
+export const planCommand: Command = {
+  name: 'plan',
+  summary: 'Say what an engine would be made of, and its physical limit',
+  positionals: ['<file>'],
+  options: {
+    bandwidth: { type: 'string', value: 'GB/S', help: 'stated memory bandwidth of the device' },
+    flops: { type: 'string', value: 'GFLOP/S', help: 'stated peak of the device' },
+    measure: { type: 'boolean', help: 'measure this machine (about 5 s) for the limit' },
+  },
+  examples: ['npx metainfer plan knowledge/examples/qwen3-0.6b.yaml --bandwidth 20', 'npx metainfer plan my.yaml --json'],
+  async run(input, context) {
+    const { request, catalog } = await openRequest(input.positionals[0]!, context);
+    const platform = catalog.platforms.find((entry) => entry.id === request.constraints.hardware.platform);
+    const isMeasured = input.options['measure'] === true && platform !== undefined;
+    const device = isMeasured
+      ? await measureDevice(request, platform, context.config.cacheFolder)
+      : statedRates(input);
+    const { plan } = prepareEngine(request, catalog, device);
+    return { exitCode: plan.missing.length > 0 ? 2 : 0, data: plan, text: renderPlan(plan) };
+  },
+};
