@@ -90,13 +90,7 @@ function openWeights(
     const outputs = place.shape[0]!;
     const rows = x.length / place.shape[1]!;
     const out = allocate(rows * outputs, getPool !== undefined);
-    const job = {
-      place,
-      x: isShared ? share(x) : x,
-      out,
-      round,
-      next: new Int32Array(new SharedArrayBuffer(4)),
-    };
+    const job = { place, out, round, next: new Int32Array(new SharedArrayBuffer(4)) };
     if (getPool !== undefined) await getPool().run({ ...job, x: share(x) });
     else workOnJob({ ...job, x, id: 0 });
     return out;
