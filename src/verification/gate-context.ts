@@ -73,6 +73,8 @@ export interface GateContext {
   readonly checkProvenance: (folder: string) => Promise<readonly Finding[]>;
   readonly renderConfigHeader: RenderConfigHeader;
   readonly oracle: (ids: readonly number[]) => Promise<OracleRun>;
+  /** Writes a copy of the checkpoint to `folder` in which one tensor differs, in rows that `ids` use. */
+  readonly perturb: (tensor: string, ids: readonly number[], folder: string) => Promise<void> | void;
   /** Starts a fresh process and loads `folder` (default: the checkpoint). The caller quits it. */
   readonly openEngine: (options?: {
     readonly build?: 'plain' | 'sanitized';
