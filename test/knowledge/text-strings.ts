@@ -141,12 +141,6 @@ export function randomStrings(count: number, seed: number): string[] {
 
 /** 64 KB inputs, of which the first two would take hours if a merge cost the length of the piece. */
 export function largeStrings(): string[] {
-  const mixed = randomStrings(2000, 64).join(' ');
-  return [
-    'a'.repeat(65536),
-    ' '.repeat(65536),
-    '漢'.repeat(21845),
-    '1'.repeat(65536),
-    mixed.slice(0, 40000).toWellFormed?.() ?? mixed,
-  ];
+  const mixed = randomStrings(1400, 64).join(' ');
+  return ['a'.repeat(65536), ' '.repeat(65536), '漢'.repeat(21845), '1'.repeat(65536), mixed];
 }
