@@ -53,7 +53,11 @@ describe.each(tokenizerCases)('the tokenizer of $name', (subject: TokenizerCase)
   const folder = writeTokenizer(JSON.stringify(subject.json));
   const reference = loadReferenceTokenizer(subject.json);
   const port = new Tokenizer(subject.json as object, { clean_up_tokenization_spaces: false });
-  const strings = [...fixedStrings, ...randomStrings(subject.name === 'SmolLM2-like' ? 2800 : 2400, 1), ...largeStrings()];
+  const strings = [
+    ...fixedStrings,
+    ...randomStrings(subject.name === 'SmolLM2-like' ? 2800 : 2400, 1),
+    ...largeStrings(),
+  ];
   const encoded = runDriver(
     program,
     [folder],

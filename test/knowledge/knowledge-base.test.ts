@@ -1,0 +1,178 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { checkIncludes } from '../../src/generation/check-includes.ts';
+import { composeEngine } from '../../src/generation/compose-engine.ts';
+import { findDeadCode } from '../../src/generation/find-dead-code.ts';
+import { loadCatalog } from '../../src/knowledge/load-catalog.ts';
+import { selectRealizations } from '../../src/knowledge/select-realizations.ts';
+import type { Catalog } from '../../src/model/catalog.ts';
+import { Constraints } from '../../src/model/constraints.ts';
+import { readModelConfig } from '../../src/model/model-config.ts';
+import type { ModelFacts, TokenizerFacts } from '../../src/model/model-facts.ts';
+import { formatProblem } from '../../src/model/problem.ts';
+import { toTarget } from '../../src/model/target.ts';
+
+const root = join(import.meta.dirname, '../../knowledge');
+const noTokenizer: TokenizerFacts = { model: 'none', preTokenizer: 'none', normalizer: 'none' };
+let catalog: Catalog;
+
+beforeAll(async () => {
+  const loaded = await loadCatalog(root);
+  expect(loaded.problems.map(formatProblem)).toEqual([]);
+  if (loaded.catalog !== undefined) catalog = loaded.catalog;
+});
+
+function constraintsFor(weights: string, arch: string): Constraints {
+  return Constraints.parse({
+    apiVersion: 'metainfer/v1',
+    name: 'engine-of-the-tests',
+    model: { id: 'org/one' },
+    weights: { source: 'synthetic', seed: 1 },
+    hardware: { platform: 'cpu-x86_64', arch, threads: 2, memory: 1_000_000 },
+    numerics: { weights },
+    parallelism: {},
+    serving: { max_context: 64, max_batch: 2 },
+    workload: { prompt_tokens: 8, output_tokens: 8 },
+    goals: { require: [], fidelity: { mean_kld: 1e-6, top1_agreement: 1 } },
+    generation: { budget: {} },
+  });
+}
+
+function compose(facts: ModelFacts, tokenizer: TokenizerFacts, weights = 'bf16', arch = 'avx2') {
+  const constraints = constraintsFor(weights, arch);
+  const selection = selectRealizations(catalog, toTarget(constraints, facts, tokenizer));
+  const [platform] = catalog.platforms;
+  if (platform === undefined) throw new Error('knowledge/platforms is empty');
+  return composeEngine({ constraints, constraintsText: 'name: x\n', facts, tokenizer, selection, platform });
+}
+
+async function factsOf(
+  checkpoint: string,
+  change: Readonly<Record<string, unknown>> = {},
+): Promise<ModelFacts> {
+  const path = join(import.meta.dirname, '../fixtures/checkpoints', checkpoint, 'config.json');
+  const config = JSON.parse(await readFile(path, 'utf8')) as Record<string, unknown>;
+  const { facts, problems } = readModelConfig({ ...config, ...change });
+  if (facts === undefined) throw new Error(problems.map(formatProblem).join('\n'));
+  return facts;
+}
+
+describe('the knowledge base of this repository', () => {
+  test('covers every model that it lists, in f32 and bf16, on every arch of the platform', () => {
+    expect(catalog.models.map((model) => model.id)).toHaveLength(12);
+    const missing = catalog.models.flatMap((model) => {
+      const { facts } = readModelConfig(model.config, model.generationConfig);
+      if (facts === undefined) return [`${model.id}: no facts`];
+      return ['f32', 'bf16'].flatMap((weights) =>
+        Object.keys(catalog.platforms[0]?.archs ?? {}).flatMap((arch) => {
+          const target = toTarget(constraintsFor(weights, arch), facts, model.tokenizer);
+          return selectRealizations(catalog, target).missing.map(
+            (reason) => `${model.id} ${weights} ${arch}: ${reason}`,
+          );
+        }),
+      );
+    });
+    expect(missing).toEqual([]);
+  });
+
+  const engines: readonly [string, () => Promise<[ModelFacts, TokenizerFacts]>][] = [
+    [
+      'qwen3 with the qwen2 pre-tokenizer',
+      async () => [
+        await factsOf('qwen3'),
+        { model: 'byte_level_bpe', preTokenizer: 'qwen2', normalizer: 'nfc' },
+      ],
+    ],
+    [
+      'tiny-qwen3 with the gpt2 pre-tokenizer',
+      async () => [
+        await factsOf('tiny-qwen3'),
+        { model: 'byte_level_bpe', preTokenizer: 'gpt2', normalizer: 'none' },
+      ],
+    ],
+    ['qwen2 without a tokenizer', async () => [await factsOf('qwen2'), noTokenizer]],
+    [
+      'qwen2 with the smollm2 pre-tokenizer',
+      async () => [
+        await factsOf('qwen2'),
+        { model: 'byte_level_bpe', preTokenizer: 'smollm2', normalizer: 'none' },
+      ],
+    ],
+    [
+      'llama with llama3 scaling',
+      async () => [
+        await factsOf('llama3-scaled'),
+        { model: 'byte_level_bpe', preTokenizer: 'llama3', normalizer: 'none' },
+      ],
+    ],
+    [
+      'llama with a SentencePiece tokenizer',
+      async () => [
+        await factsOf('llama-default'),
+        { model: 'sentencepiece_bpe', preTokenizer: 'none', normalizer: 'none' },
+      ],
+    ],
+    [
+      'llama with linear scaling',
+      async () => [
+        await factsOf('llama-default', { rope_scaling: { rope_type: 'linear', factor: 4 } }),
+        noTokenizer,
+      ],
+    ],
+    [
+      'llama with yarn scaling',
+      async () => [
+        await factsOf('llama-default', {
+          rope_scaling: { rope_type: 'yarn', factor: 4, original_max_position_embeddings: 128 },
+        }),
+        noTokenizer,
+      ],
+    ],
+    [
+      'mistral with a window',
+      async () => [
+        await factsOf('llama-default', {
+          model_type: 'mistral',
+          architectures: ['MistralForCausalLM'],
+          sliding_window: 8,
+        }),
+        noTokenizer,
+      ],
+    ],
+  ];
+
+  test.each(engines)('composes %s without dead code, in under a second and 2,500 lines', async (_, input) => {
+    const [facts, tokenizer] = await input();
+    for (const weights of ['f32', 'bf16']) {
+      const start = performance.now();
+      const sources = compose(facts, tokenizer, weights);
+      expect(performance.now() - start).toBeLessThan(1000);
+      expect([...findDeadCode(sources.files), ...checkIncludes(sources.files)].map(formatProblem)).toEqual(
+        [],
+      );
+      expect(sources.lineCount).toBeLessThanOrEqual(2500);
+      expect(compose(facts, tokenizer, weights)).toEqual(sources);
+    }
+  });
+
+  test('every realization is part of some engine', async () => {
+    const used = new Set<string>();
+    for (const [, input] of engines) {
+      const [facts, tokenizer] = await input();
+      for (const weights of ['f32', 'bf16']) {
+        for (const { origin } of compose(facts, tokenizer, weights).provenance) {
+          if (origin.kind === 'realization') used.add(origin.realization);
+        }
+      }
+    }
+    const folders = await readdir(join(root, 'contracts'));
+    const all = await Promise.all(
+      folders.map(async (folder) => {
+        const files = await readdir(join(root, 'contracts', folder, 'realizations')).catch(() => []);
+        return files.map((file) => `contracts/${folder}/realizations/${file}`);
+      }),
+    );
+    expect(all.flat().filter((path) => !used.has(path))).toEqual([]);
+  });
+});
