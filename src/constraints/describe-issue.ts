@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Problem } from '../model/problem.ts';
 import { suggestAllowed, suggestKey } from './key-suggestion.ts';
-import { type Locate, showText } from './problem-list.ts';
+import { type Locate, maxProblems, showText } from './problem-list.ts';
 import { WrittenConstraints } from './written-constraints.ts';
 import type { WrittenValue } from './yaml-tree.ts';
 
@@ -29,7 +29,8 @@ function parentOf(path: string): string | undefined {
 /** Problems of one zod issue, with place, finding, expectation and "did you mean". */
 export function describeIssue(issue: Issue, places: Places): Problem[] {
   const path = issue.path.join('.');
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(key, path, places));
+  if (issue.code === 'unrecognized_keys')
+    return issue.keys.slice(0, maxProblems + 1).map((key) => unknownKey(key, path, places));
   const written = places.get(path);
   const head = {
     severity: 'error',

@@ -16,9 +16,16 @@ export function withoutPaths(value: unknown, paths: readonly (readonly PropertyK
   if (paths.some((path) => path.length === 0)) return undefined;
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return paths.length > 0 ? undefined : value;
+  const below = new Map<string, (readonly PropertyKey[])[]>();
+  for (const [first, ...rest] of paths) {
+    const key = String(first);
+    const known = below.get(key);
+    if (known === undefined) below.set(key, [rest]);
+    else known.push(rest);
+  }
   const kept = Object.entries(value).flatMap(([key, child]) => {
-    const below = paths.filter((path) => String(path[0]) === key).map((path) => path.slice(1));
-    const rest = below.length === 0 ? child : withoutPaths(child, below);
+    const inner = below.get(key);
+    const rest = inner === undefined ? child : withoutPaths(child, inner);
     return rest === undefined ? [] : [[key, rest] as const];
   });
   return Object.fromEntries(kept);

@@ -15,7 +15,7 @@ export type Locate = (path: string) => {
 };
 
 /** Beyond this many, a list of problems helps nobody. */
-const maxProblems = 50;
+export const maxProblems = 50;
 
 /** At most `maxProblems`, errors before warnings where some must go, each group in the order of the file. */
 export function tidyProblems(problems: readonly Problem[]): Problem[] {
@@ -29,7 +29,7 @@ export function tidyProblems(problems: readonly Problem[]): Problem[] {
   const severity = errors.length > 0 ? 'error' : 'warning';
   return [
     ...kept,
-    { severity, code: 'more-problems', message: `and ${rest} more problems that are not listed.` },
+    { severity, code: 'more-problems', message: `and ${rest} or more others that are not listed.` },
   ];
 }
 

@@ -4,7 +4,7 @@ import type { ModelFacts } from '../model/model-facts.ts';
 import { nearestName } from '../model/nearest-name.ts';
 import type { Problem } from '../model/problem.ts';
 import type { PartialConstraints } from './partial-constraints.ts';
-import { type Locate, showText } from './problem-list.ts';
+import { type Locate, maxProblems, showText } from './problem-list.ts';
 
 export interface ResolveModelOptions {
   readonly origin: 'command-line' | 'github';
@@ -86,7 +86,9 @@ function resolveId(id: string, models: readonly KnownModel[], locate: Locate): R
 
 function resolveConfig(config: unknown, locate: Locate): ResolvedModel {
   const { facts, problems } = readModelConfig(config);
-  const placed = problems.map((problem) => placeProblem(problem, 'model.config', locate));
+  const placed = problems
+    .slice(0, maxProblems + 1)
+    .map((problem) => placeProblem(problem, 'model.config', locate));
   return facts === undefined ? { problems: placed } : { facts, problems: placed };
 }
 

@@ -36,6 +36,9 @@ interface Walk {
   readonly problems: Problem[];
 }
 
+/** A broken quote can make an error of every character; the first ones tell what is wrong. */
+const maxSyntaxErrors = 20;
+
 /** Nesting of mappings and lists that a constraint file with an inline config.json can need. */
 const maxDepth = 16;
 
@@ -52,7 +55,9 @@ export function readYamlTree(text: string): YamlTree {
   });
   const walk: Walk = { lines, places: new Map(), problems: [] };
   if (document.errors.length > 0) {
-    const problems = document.errors.map((error) => syntaxProblem(error, text, lines));
+    const problems = document.errors
+      .slice(0, maxSyntaxErrors)
+      .map((error) => syntaxProblem(error, text, lines));
     return { value: undefined, places: walk.places, problems: firstOfEachLine(problems) };
   }
   const value = document.contents === null ? undefined : readNode(document.contents, '', 0, walk);

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import { performance } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 import { readCase } from './read-case.ts';
 
@@ -58,9 +57,10 @@ describe('constraint files that people get wrong', () => {
   });
 
   it('09-alias-bomb.yaml: error within 1 s and 100 MB', () => {
-    const [start, heap] = [performance.now(), process.memoryUsage().heapUsed];
+    const [start, heap] = [process.cpuUsage(), process.memoryUsage().heapUsed];
     expect(readCase('09-alias-bomb.yaml').errors[0]).toMatch(/^c\.yaml:1:4: found an anchor/);
-    expect(performance.now() - start).toBeLessThan(1000);
+    // CPU time: wall time on a busy runner says nothing about the parser.
+    expect(process.cpuUsage(start).user).toBeLessThan(1e6);
     expect(process.memoryUsage().heapUsed - heap).toBeLessThan(100e6);
   });
 

@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 import { checkConstraintsAgainstFacts } from '../../src/constraints/facts-rules.ts';
 import { read, validText, withLine } from './read-case.ts';
@@ -186,14 +185,14 @@ describe('parseConstraints', () => {
   });
 
   it('answers a megabyte and deep nesting at once', () => {
-    const start = performance.now();
+    const start = process.cpuUsage();
     expect(read('a: 1\n'.repeat(200_000)).errors).toEqual([expect.stringMatching(/at most 65536/)]);
     expect(read(`a: ${'['.repeat(60_000)}`).errors).toEqual([expect.stringMatching(/more than 16 levels/)]);
     expect(read('- '.repeat(30_000)).errors).toEqual([expect.stringMatching(/more than 16 levels/)]);
     expect(
       read(Array.from({ length: 300 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')).errors[0],
     ).toMatch(/more than 16 levels/);
-    expect(performance.now() - start).toBeLessThan(1500);
+    expect(process.cpuUsage(start).user).toBeLessThan(2e6);
   });
 
   it('prints no invisible or control character of the file', () => {
