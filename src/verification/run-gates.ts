@@ -1,0 +1,124 @@
+import { type GateName, type GateResult, gateNames } from '../model/report.ts';
+import { EngineFailure } from './engine-channel.ts';
+import {
+  type GateContext,
+  type GateFunction,
+  type GateOutcome,
+  placeFindings,
+  statusOf,
+} from './gate-context.ts';
+import { runBuildGate } from './gates/build.ts';
+import { runDeterminismGate } from './gates/determinism.ts';
+import { runEdgesGate } from './gates/edges.ts';
+import { runEquivalenceGate } from './gates/equivalence.ts';
+import { runLedgerGate } from './gates/ledger.ts';
+import { runLogitsGate } from './gates/logits.ts';
+import { failureFinding } from './gates/sanitized.ts';
+import { runStaticGate } from './gates/static.ts';
+import { runTextGate } from './gates/text.ts';
+import { runTraceGate } from './gates/trace.ts';
+import { runUnitGate } from './gates/unit.ts';
+
+/** The gates that need no clock; bench and physics follow in a step of their own. */
+export const correctnessGates = gateNames.filter((gate) => gate !== 'bench' && gate !== 'physics');
+type CorrectnessGate = Exclude<GateName, 'bench' | 'physics'>;
+
+const functions: Readonly<Record<CorrectnessGate, GateFunction>> = {
+  static: runStaticGate,
+  build: runBuildGate,
+  ledger: runLedgerGate,
+  unit: runUnitGate,
+  trace: runTraceGate,
+  logits: runLogitsGate,
+  edges: runEdgesGate,
+  equivalence: runEquivalenceGate,
+  text: runTextGate,
+  determinism: runDeterminismGate,
+};
+
+/** A gate runs only where these passed: without them its result would mean nothing. */
+const needs: Readonly<Record<CorrectnessGate, readonly CorrectnessGate[]>> = {
+  static: [],
+  build: ['static'],
+  ledger: ['build'],
+  unit: ['build'],
+  trace: ['build', 'ledger'],
+  logits: ['build', 'ledger'],
+  edges: ['build', 'ledger'],
+  equivalence: ['build', 'ledger'],
+  text: ['build', 'ledger'],
+  determinism: ['build', 'ledger'],
+};
+
+export interface GateProgress {
+  readonly gate: GateName;
+  readonly status: 'started' | GateResult['status'];
+  readonly seconds: number;
+}
+
+export interface RunGatesOptions {
+  /** Default: all correctness gates. */
+  readonly gates?: readonly GateName[];
+  /** Leaves the rest out after the first red gate; sabotage asks only whether there is one. */
+  readonly stopAtFirstFailure?: boolean;
+  readonly onProgress?: (progress: GateProgress) => void;
+}
+
+async function runOne(context: GateContext, gate: CorrectnessGate): Promise<GateOutcome> {
+  try {
+    return await functions[gate](context);
+  } catch (error) {
+    if (!(error instanceof EngineFailure)) throw error;
+    return { findings: [failureFinding(context.engine, gate, error, `during ${error.operation}`)] };
+  }
+}
+
+function skipped(gate: GateName, reason: string): GateResult {
+  return { gate, status: 'skipped', reason, seconds: 0, findings: [], measurements: {} };
+}
+
+/** Why a gate can't run after these results; undefined where it can. */
+function obstacle(
+  gate: CorrectnessGate,
+  results: readonly GateResult[],
+  stopAtFirst: boolean,
+): string | undefined {
+  const red = results.find((result) => result.status === 'failed');
+  if (stopAtFirst && red !== undefined) return `gate ${red.gate} failed`;
+  const missing = needs[gate].find((needed) => {
+    const status = results.find((result) => result.gate === needed)?.status;
+    return status === 'failed' || status === 'skipped';
+  });
+  return missing === undefined ? undefined : `it needs gate ${missing}, which did not pass`;
+}
+
+/** Runs the gates in their order and says of each what came out or why it did not run. */
+export async function runGates(context: GateContext, options: RunGatesOptions = {}): Promise<GateResult[]> {
+  const wanted = correctnessGates.filter(
+    (gate) => options.gates?.includes(gate) ?? true,
+  ) as CorrectnessGate[];
+  const results: GateResult[] = [];
+  for (const gate of wanted) {
+    const reason = obstacle(gate, results, options.stopAtFirstFailure === true);
+    if (reason !== undefined) {
+      results.push(skipped(gate, reason));
+      continue;
+    }
+    options.onProgress?.({ gate, status: 'started', seconds: 0 });
+    const started = performance.now();
+    const outcome = await runOne(context, gate);
+    const seconds = (performance.now() - started) / 1000;
+    const status = statusOf(outcome);
+    const findings = placeFindings(context.engine, outcome.findings);
+    results.push({
+      gate,
+      status,
+      reason: outcome.notApplicable ?? null,
+      seconds,
+      findings,
+      measurements: outcome.measurements ?? {},
+    });
+    options.onProgress?.({ gate, status, seconds });
+  }
+  return results;
+}
