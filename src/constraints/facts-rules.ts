@@ -94,7 +94,7 @@ function memorySuffices(constraints: PartialConstraints, facts: ModelFacts): Fau
     return [];
   const sizes = computeArithmetic(facts, {
     numerics: { weights, kv_cache },
-    serving: { max_context, max_batch },
+    serving: { max_context, max_batch, kv: serving?.kv ?? 'contiguous' },
     workload: { prompt_tokens: workload?.prompt_tokens ?? 1, output_tokens: workload?.output_tokens ?? 1 },
   });
   const available = memory * (hardware?.devices ?? 1);

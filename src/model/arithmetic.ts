@@ -28,7 +28,7 @@ export function bytesOf(count: number, format: NumberFormat): number {
 /** The fields of a constraint file that sizes depend on. */
 export interface SizeInputs {
   readonly numerics: Pick<Constraints['numerics'], 'weights' | 'kv_cache'>;
-  readonly serving: Pick<Constraints['serving'], 'max_context' | 'max_batch'>;
+  readonly serving: Pick<Constraints['serving'], 'max_context' | 'max_batch' | 'kv'>;
   readonly workload: Pick<Constraints['workload'], 'prompt_tokens' | 'output_tokens'>;
 }
 
@@ -72,11 +72,15 @@ function activationBytes(facts: ModelFacts, maxBatch: number): number {
 /** Sizes and work of one engine (research §3.5). Throws nothing; inputs are checked by src/constraints. */
 export function computeArithmetic(facts: ModelFacts, constraints: SizeInputs): Arithmetic {
   const { weights, kv_cache } = constraints.numerics;
-  const { max_context, max_batch } = constraints.serving;
+  const { max_context, max_batch, kv } = constraints.serving;
   const count = countParameters(facts);
   const perKey = 2 * facts.numHeads * facts.headDim * 2;
   const weightBytes = bytesOf(count.total, weights);
-  const kvBytesTotal = max_batch * kvBytesRead(facts, kv_cache, max_context);
+  const kvBytesPerToken = bytesOf(2 * facts.numLayers * facts.numKvHeads * facts.headDim, kv_cache);
+  // A contiguous cache keeps a row for every position, also of layers whose window no longer reaches it.
+  const kvBytesPerSequence =
+    kv === 'paged' ? kvBytesRead(facts, kv_cache, max_context) : max_context * kvBytesPerToken;
+  const kvBytesTotal = max_batch * kvBytesPerSequence;
   const activations = activationBytes(facts, max_batch);
   const { prompt_tokens } = constraints.workload;
   return {
@@ -84,7 +88,7 @@ export function computeArithmetic(facts: ModelFacts, constraints: SizeInputs): A
     matmulParameters: count.matmul,
     weightBytes,
     weightBytesPerStep: bytesOf(count.total - count.untiedEmbedding, weights),
-    kvBytesPerToken: bytesOf(2 * facts.numLayers * facts.numKvHeads * facts.headDim, kv_cache),
+    kvBytesPerToken,
     kvBytesTotal,
     activationBytes: activations,
     memoryBytes: weightBytes + kvBytesTotal + activations,

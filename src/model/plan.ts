@@ -10,7 +10,7 @@ export interface Arithmetic {
   /** Weights read once for each decoding step. */
   readonly weightBytesPerStep: number;
   readonly kvBytesPerToken: number;
-  /** KV bytes of max_batch sequences of max_context tokens (windowed layers capped). */
+  /** KV bytes of max_batch sequences of max_context tokens; a paged cache drops what a window no longer reaches. */
   readonly kvBytesTotal: number;
   readonly activationBytes: number;
   readonly memoryBytes: number;

@@ -15,13 +15,18 @@ function factsOf(id: string): ModelFacts {
 function sizes(overrides: {
   weights?: 'f32' | 'bf16';
   batch?: number;
+  kv?: 'contiguous' | 'paged';
   context?: number;
   prompt?: number;
   output?: number;
 }): SizeInputs {
   return {
     numerics: { weights: overrides.weights ?? 'bf16', kv_cache: 'f16' },
-    serving: { max_context: overrides.context ?? 1024, max_batch: overrides.batch ?? 1 },
+    serving: {
+      max_context: overrides.context ?? 1024,
+      max_batch: overrides.batch ?? 1,
+      kv: overrides.kv ?? 'contiguous',
+    },
     workload: { prompt_tokens: overrides.prompt ?? 128, output_tokens: overrides.output ?? 64 },
   };
 }
@@ -91,11 +96,14 @@ describe('computeArithmetic', () => {
     expect(weightBytes - weightBytesPerStep).toBe(4 * 1000);
   });
 
-  it('caps the keys and values of windowed layers', () => {
+  it('caps the keys and values that windowed layers read, and that a paged cache keeps', () => {
     const row = 2 * 2 * 6 * 2;
     expect(kvBytesRead(small, 'f16', 4)).toBe(12 * row);
     expect(kvBytesRead(small, 'f16', 100)).toBe((100 + 5 + 100) * row);
-    expect(computeArithmetic(small, sizes({ batch: 3, context: 100 })).kvBytesTotal).toBe(3 * 205 * row);
+    expect(computeArithmetic(small, sizes({ batch: 3, context: 100 })).kvBytesTotal).toBe(3 * 300 * row);
+    expect(computeArithmetic(small, sizes({ batch: 3, context: 100, kv: 'paged' })).kvBytesTotal).toBe(
+      3 * 205 * row,
+    );
   });
 
   it('counts prefill attention causally, window by window, and the head once', () => {
