@@ -62,7 +62,7 @@ function options(change: Partial<BenchmarkOptions>): BenchmarkOptions {
     facts,
     sizes: {
       numerics: { weights: 'f32', kv_cache: 'f32' },
-      serving: { max_context: 64, max_batch: 4 },
+      serving: { max_context: 64, max_batch: 4, kv: 'contiguous' },
       workload,
     },
     threads: 1,
