@@ -73,7 +73,7 @@ const Hardware = z.strictObject(
       .max(64)
       // A pattern for editors only: readSize says better what is wrong.
       .meta({
-        description: 'Memory that the engine may use, with a unit: 8GiB, 8 GB.',
+        description: 'Memory that the engine may use on each device, with a unit: 8GiB, 8 GB.',
         pattern: sizePattern.source,
       }),
   },
