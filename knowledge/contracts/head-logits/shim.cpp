@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+#include "shim.h"
+
+#include "checkpoint_safetensors.h"
+#include "head_logits.h"
+#include "linear_dense.h"
+#include "runtime_threading.h"
+
+namespace {
+
+constexpr int64_t scratch_floats = int64_t{1} << 24;
+
+View view_of(ShimTensor& tensor) { return f32_view(tensor.f.data(), tensor.shape.back()); }
+
+void add(Checkpoint& checkpoint, const std::string& name, const ShimTensor& from) {
+  checkpoint.add({name, DType::f32, from.shape, from.f.data()}, nullptr);
+}
+
+}  // namespace
+
+void run_case(ShimCase& c) {
+  ThreadPool pool(2);
+  Workspace workspace(scratch_floats);
+  Context ctx{pool, workspace};
+  Checkpoint checkpoint;
+  add(checkpoint, "model.embed_tokens.weight", c.in.at("table"));
+  // A tied engine would check it against the table; the gate gives both and expects the right one to be used.
+  if (!config::tied_head) add(checkpoint, "lm_head.weight", c.in.at("weight"));
+  const Tensor* const stacked[] = {&checkpoint.take("model.embed_tokens.weight", c.in.at("table").shape)};
+  const auto head = load_head(ctx, checkpoint, std::make_shared<Linear>(load_linear(ctx, stacked)));
+  ShimTensor& x = c.in.at("x");
+  ShimTensor out = shim_f32({x.shape[0], config::vocab_size});
+  head_logits(ctx, static_cast<int>(x.shape[0]), view_of(out), view_of(x), *head);
+  c.out["logits"] = out;
+}
