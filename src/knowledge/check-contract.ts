@@ -1,9 +1,9 @@
 import { configConstants, isConfigConstant } from '../model/config-constants.ts';
 import { findConfigReferences, indexOfTokens, tokenizeCpp } from '../model/cpp-tokens.ts';
-import { gateNames } from '../model/failure-mode.ts';
 import type { Problem } from '../model/problem.ts';
 import { allowedValues, targetKeys } from '../model/target.ts';
-import type { LoadedContract } from './contract-folder.ts';
+import { checkGate } from './check-gate.ts';
+import { type LoadedContract, pageProblem } from './contract-folder.ts';
 
 /** What must hold inside one contract: its parts agree with each other. */
 export function checkContract(loaded: LoadedContract): Problem[] {
@@ -14,16 +14,6 @@ export function checkContract(loaded: LoadedContract): Problem[] {
     ...checkGate(loaded),
     ...checkRealizations(loaded),
   ];
-}
-
-function pageProblem(
-  loaded: LoadedContract,
-  code: string,
-  path: (string | number)[],
-  message: string,
-): Problem {
-  const file = `contracts/${loaded.contract.folder}/contract.md`;
-  return { severity: 'error', code, file, ...loaded.yaml.locate(path), path: path.join('.'), message };
 }
 
 function checkParts(loaded: LoadedContract): Problem[] {
@@ -150,76 +140,6 @@ function checkConstants(loaded: LoadedContract): Problem[] {
       ),
   );
   return [...unknown, ...unlisted];
-}
-
-function checkGate(loaded: LoadedContract): Problem[] {
-  const { contract, gateYaml, referenceText } = loaded;
-  const { gate, frontMatter } = contract;
-  const problems: Problem[] = [];
-  const caseIds = new Set(gate?.cases.map((entry) => entry.id));
-  frontMatter.invariants.forEach((invariant, index) => {
-    const found = invariantGateExists(invariant.gate, caseIds);
-    if (!found)
-      problems.push(
-        pageProblem(
-          loaded,
-          'dangling-gate',
-          ['invariants', index, 'gate'],
-          `${invariant.gate} does not exist; expected gate.yaml#<case id> or one of ${gateNames.join(', ')}`,
-        ),
-      );
-  });
-  frontMatter.gates.forEach((name, index) => {
-    const exists =
-      name === 'gate.yaml' ? gate !== undefined : (gateNames as readonly string[]).includes(name);
-    if (!exists)
-      problems.push(
-        pageProblem(
-          loaded,
-          'dangling-gate',
-          ['gates', index],
-          `${name} does not exist; expected gate.yaml or one of ${gateNames.join(', ')}`,
-        ),
-      );
-  });
-  if (gate === undefined || gateYaml === undefined) return problems;
-  const report = (code: string, path: (string | number)[], message: string) =>
-    problems.push({
-      severity: 'error',
-      code,
-      file: `contracts/${contract.folder}/gate.yaml`,
-      ...gateYaml.locate(path),
-      path: path.join('.'),
-      message,
-    });
-  if (gate.contract !== frontMatter.id)
-    report('gate-of-another', ['contract'], `expected ${frontMatter.id}, found ${gate.contract}`);
-  if (!frontMatter.gates.includes('gate.yaml'))
-    report('gate-not-listed', ['contract'], 'contract.md does not list gate.yaml under gates');
-  gate.configs.forEach((config, index) => {
-    for (const name of Object.keys(config)) {
-      if (!isConfigConstant(name))
-        report('unknown-constant', ['configs', index, name], `${name} is not a constant of config.h`);
-    }
-  });
-  const seen = new Set<string>();
-  gate.cases.forEach((entry, index) => {
-    if (seen.has(entry.id))
-      report('duplicate-case', ['cases', index, 'id'], `the case ${entry.id} is stated twice`);
-    seen.add(entry.id);
-    if (
-      referenceText !== undefined &&
-      !new RegExp(`\\b${entry.op.replace(/\W/g, '\\$&')}\\b`).test(referenceText)
-    ) {
-      report('unknown-op', ['cases', index, 'op'], `reference.ts has no op ${entry.op}`);
-    }
-  });
-  return problems;
-}
-
-function invariantGateExists(written: string, caseIds: ReadonlySet<string>): boolean {
-  if (written.startsWith('gate.yaml#')) return caseIds.has(written.slice('gate.yaml#'.length));
-  return (gateNames as readonly string[]).includes(written);
 }
 
 function checkRealizations(loaded: LoadedContract): Problem[] {

@@ -1,5 +1,5 @@
 import { findIncludes } from '../model/cpp-tokens.ts';
-import { type FailureMode, gateNames } from '../model/failure-mode.ts';
+import { type FailureMode, namedGates } from '../model/failure-mode.ts';
 import type { Problem } from '../model/problem.ts';
 import { canOverlap } from '../model/target.ts';
 import { symbolName } from './check-contract.ts';
@@ -99,8 +99,8 @@ function checkFailureMode(mode: FailureMode, byId: ById): Problem[] {
   for (const gate of mode.frontMatter.gates) {
     const [id, caseId] = gate.split('#');
     const isCase = byId.get(id ?? '')?.contract.gate?.cases.some((entry) => entry.id === caseId) === true;
-    if (isCase || (gateNames as readonly string[]).includes(gate)) continue;
-    const message = `there is no gate ${gate}; expected <contract id>#<case id> or one of ${gateNames.join(', ')}`;
+    if (isCase || namedGates.includes(gate)) continue;
+    const message = `there is no gate ${gate}; expected <contract id>#<case id> or one of ${namedGates.join(', ')}`;
     problems.push({ severity: 'error', code: 'dangling-gate', file, path: 'gates', message });
   }
   return problems;

@@ -130,3 +130,14 @@ function findUnexpectedFiles(tree: Tree, folder: string): Problem[] {
 function missingFile(file: string, why: string): Problem {
   return { severity: 'error', code: 'missing-file', file, message: `missing: ${why}` };
 }
+
+/** A fault with its place in contract.md. */
+export function pageProblem(
+  loaded: LoadedContract,
+  code: string,
+  path: (string | number)[],
+  message: string,
+): Problem {
+  const file = `contracts/${loaded.contract.folder}/contract.md`;
+  return { severity: 'error', code, file, ...loaded.yaml.locate(path), path: path.join('.'), message };
+}

@@ -1,22 +1,8 @@
 import { z } from 'zod';
+import { gateNames } from './report.ts';
 
-/** Gates of DESIGN §6, in the order they run; `sabotage` belongs to the knowledge checks. */
-export const gateNames = [
-  'static',
-  'build',
-  'ledger',
-  'unit',
-  'trace',
-  'logits',
-  'edges',
-  'equivalence',
-  'text',
-  'determinism',
-  'bench',
-  'physics',
-  'sabotage',
-] as const;
-export type GateName = (typeof gateNames)[number];
+/** What knowledge may name as a gate: those of a verification, and `sabotage` of the knowledge checks. */
+export const namedGates: readonly string[] = [...gateNames, 'sabotage'];
 
 /**
  * Front matter of knowledge/failure-modes/<id>-<slug>.md, e.g. `fm-22-rmsnorm-cast-order.md`.
