@@ -4,6 +4,7 @@ import { expectedTensors } from '../model/expected-tensors.ts';
 import { readModelConfig } from '../model/model-config.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
 import type { Problem } from '../model/problem.ts';
+import { readTokenizerFacts } from '../model/tokenizer-config.ts';
 import { indexCheckpoint } from './safetensors.ts';
 import type { TensorPlace } from './safetensors-header.ts';
 
@@ -14,8 +15,8 @@ export interface Inspection {
 }
 
 /**
- * Everything that can be known about a checkpoint without reading weights: both configuration files, every header, and
- * that the tensors are exactly those of the model, with its shapes. All problems at once.
+ * Everything that can be known about a checkpoint without reading weights: both configuration files, the tokenizer, every
+ * header, and that the tensors are exactly those of the model, with its shapes. All problems at once.
  */
 export function inspectCheckpoint(folder: string): Inspection {
   const problems: Problem[] = [];
@@ -23,11 +24,19 @@ export function inspectCheckpoint(folder: string): Inspection {
   const generation = readJson(folder, 'generation_config.json', false, problems);
   const model = config === undefined ? { problems: [] } : readModelConfig(config, generation);
   const index = indexCheckpoint(folder);
-  problems.push(...model.problems, ...index.problems);
+  problems.push(...model.problems, ...index.problems, ...checkTokenizer(folder));
   if (model.facts === undefined) return { problems };
   // Headers that cannot be read would make every tensor look missing.
   if (index.problems.length === 0) problems.push(...checkTensors(index.tensors, model.facts));
   return { facts: model.facts, problems };
+}
+
+/** A checkpoint without tokenizer.json is sound (token ids in, logits out); one that cannot be read is not. */
+function checkTokenizer(folder: string): Problem[] {
+  const problems: Problem[] = [];
+  const json = readJson(folder, 'tokenizer.json', false, problems);
+  if (json === undefined) return problems;
+  return readTokenizerFacts(json).problems.map((problem) => ({ file: 'tokenizer.json', ...problem }));
 }
 
 /** Tensors too many, too few or of another shape than these facts need. */
