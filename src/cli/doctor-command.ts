@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { availableParallelism, totalmem } from 'node:os';
 import { promisify } from 'node:util';
+import { findLlamaCpp, llamaCppVersion } from '../verification/llama-cpp.ts';
 import type { Command } from './command.ts';
 
 const run = promisify(execFile);
@@ -92,19 +92,14 @@ async function examineSandbox(): Promise<Finding> {
 }
 
 function examineBaseline(): Finding {
-  const needed =
-    'the llama.cpp baseline: `npm ci` installs it on x86-64 Linux; without it relative goals are "not measured"';
-  try {
-    const path = createRequire(import.meta.url).resolve('@node-llama-cpp/linux-x64/package.json');
-    return {
-      name: 'llama.cpp',
-      status: 'ok',
-      found: path.includes('node_modules') ? 'prebuilt package' : path,
-      needed,
-    };
-  } catch {
-    return { name: 'llama.cpp', status: 'optional-missing', found: 'not found', needed };
-  }
+  const isThere = findLlamaCpp() !== undefined;
+  return {
+    name: 'llama.cpp',
+    status: isThere ? 'ok' : 'optional-missing',
+    found: isThere ? `${llamaCppVersion.release} (prebuilt package)` : 'not found',
+    needed:
+      'the baseline: `npm ci` installs it on x86-64 Linux; without it relative goals are "not measured"',
+  };
 }
 
 async function examineCpu(): Promise<Finding> {

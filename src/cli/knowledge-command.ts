@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { knowledgeRoot } from '../local/knowledge-base.ts';
 import { loadCatalog } from '../knowledge/load-catalog.ts';
+import { knowledgeRoot } from '../local/knowledge-base.ts';
 import { formatProblem } from '../model/problem.ts';
 import type { Command } from './command.ts';
 

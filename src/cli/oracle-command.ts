@@ -12,9 +12,11 @@ async function readIds(path: string, vocabSize: number): Promise<number[]> {
   } catch (error) {
     throw new AppError('USAGE', `${path} cannot be read as JSON: ${(error as Error).message}`);
   }
-  if (!Array.isArray(ids) || ids.length === 0) throw new AppError('USAGE', `${path} must hold a JSON list of token ids.`);
+  if (!Array.isArray(ids) || ids.length === 0)
+    throw new AppError('USAGE', `${path} must hold a JSON list of token ids.`);
   const wrong = ids.find((id) => !Number.isInteger(id) || id < 0 || id >= vocabSize);
-  if (wrong !== undefined) throw new AppError('USAGE', `${path}: ${JSON.stringify(wrong)} is no token id below ${vocabSize}.`);
+  if (wrong !== undefined)
+    throw new AppError('USAGE', `${path}: ${JSON.stringify(wrong)} is no token id below ${vocabSize}.`);
   return ids as number[];
 }
 
@@ -33,7 +35,8 @@ export const oracleCommand: Command = {
     const { facts } = await readFolder(folder);
     const idsPath = optionText(input, 'ids');
     const output = optionText(input, 'output');
-    if (idsPath === undefined || output === undefined) throw new AppError('USAGE', 'Both --ids FILE and -o FILE are needed.');
+    if (idsPath === undefined || output === undefined)
+      throw new AppError('USAGE', 'Both --ids FILE and -o FILE are needed.');
     const format = optionText(input, 'weights') ?? 'f32';
     if (format !== 'f32' && format !== 'bf16') throw new AppError('USAGE', '--weights may be f32 or bf16.');
     const ids = await readIds(idsPath, facts.vocabSize);
@@ -48,6 +51,10 @@ export const oracleCommand: Command = {
     }
     context.progress.end('written');
     const shape = [ids.length, facts.vocabSize];
-    return { exitCode: 0, data: { output: resolve(output), shape }, text: `${resolve(output)}: [${shape.join(', ')}] float64` };
+    return {
+      exitCode: 0,
+      data: { output: resolve(output), shape },
+      text: `${resolve(output)}: [${shape.join(', ')}] float64`,
+    };
   },
 };

@@ -1,8 +1,8 @@
 import { measureDevice } from '../local/measure-device.ts';
 import { prepareEngine } from '../local/prepare-engine.ts';
-import { renderPlan } from '../plan/render-plan.ts';
-import type { DeviceRates } from '../model/plan.ts';
 import { AppError } from '../model/errors.ts';
+import type { DeviceRates } from '../model/plan.ts';
+import { renderPlan } from '../plan/render-plan.ts';
 import { type Command, type CommandInput, optionText } from './command.ts';
 import { openRequest } from './open-request.ts';
 
@@ -18,7 +18,10 @@ function statedRate(input: CommandInput, name: string): number | null {
   if (written === undefined) return null;
   const value = Number(written);
   if (written.trim() === '' || !(value > 0)) {
-    throw new AppError('USAGE', `--${name} is "${written}"; expected a number above 0, in units of 1e9 a second.`);
+    throw new AppError(
+      'USAGE',
+      `--${name} is "${written}"; expected a number above 0, in units of 1e9 a second.`,
+    );
   }
   return value * 1e9;
 }
@@ -32,7 +35,10 @@ export const planCommand: Command = {
     flops: { type: 'string', value: 'GFLOP/S', help: 'stated peak of the device' },
     measure: { type: 'boolean', help: 'measure this machine (about 5 s) for the limit' },
   },
-  examples: ['npx metainfer plan knowledge/examples/qwen3-0.6b.yaml --bandwidth 20', 'npx metainfer plan my.yaml --json'],
+  examples: [
+    'npx metainfer plan knowledge/examples/qwen3-0.6b.yaml --bandwidth 20',
+    'npx metainfer plan my.yaml --json',
+  ],
   async run(input, context) {
     const { request, catalog } = await openRequest(input.positionals[0]!, context);
     const platform = catalog.platforms.find((entry) => entry.id === request.constraints.hardware.platform);

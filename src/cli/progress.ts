@@ -4,6 +4,8 @@ export interface Progress {
   readonly start: (label: string) => void;
   /** A detail of the running step; only the newest is shown on a terminal. */
   readonly detail: (text: string) => void;
+  /** A line that stays: part of the running step is finished. */
+  readonly note: (text: string) => void;
   /** Ends the running step with its outcome. */
   readonly end: (outcome: string) => void;
   readonly close: () => void;
@@ -16,7 +18,7 @@ interface Terminal {
 }
 
 export function createProgress(terminal: Terminal, isQuiet: boolean): Progress {
-  if (isQuiet) return { start() {}, detail() {}, end() {}, close() {} };
+  if (isQuiet) return { start() {}, detail() {}, note() {}, end() {}, close() {} };
   return terminal.isTTY === true ? liveProgress(terminal) : plainProgress(terminal);
 }
 
@@ -34,6 +36,7 @@ function plainProgress(terminal: Terminal): Progress {
       started = performance.now();
     },
     detail() {},
+    note: (text) => terminal.write(`  ${text}\n`),
     end,
     close: () => end('stopped'),
   };
@@ -64,6 +67,10 @@ function liveProgress(terminal: Terminal): Progress {
     },
     detail(text) {
       note = text;
+      draw();
+    },
+    note(text) {
+      terminal.write(`\r\x1b[2K  ${text}\n`);
       draw();
     },
     end,

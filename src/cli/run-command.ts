@@ -9,7 +9,15 @@ import { AppError } from '../model/errors.ts';
 import { startSandboxed } from '../verification/sandboxed-process.ts';
 import { type Command, type CommandContext, type CommandInput, optionText } from './command.ts';
 
-const passedOn = ['max-tokens', 'temperature', 'top-k', 'top-p', 'min-p', 'repetition-penalty', 'seed'] as const;
+const passedOn = [
+  'max-tokens',
+  'temperature',
+  'top-k',
+  'top-p',
+  'min-p',
+  'repetition-penalty',
+  'seed',
+] as const;
 
 /** Options of the engine's own command line, from ours. */
 async function engineArguments(input: CommandInput, scratch: string): Promise<string[]> {
@@ -50,9 +58,17 @@ async function run(input: CommandInput, context: CommandContext, scratch: string
     cacheFolder: config.cacheFolder,
   });
   progress.start('build');
-  const toolchain = await openToolchain(prepared, { cacheFolder: config.cacheFolder, sandbox: config.sandbox, signal });
+  const toolchain = await openToolchain(prepared, {
+    cacheFolder: config.cacheFolder,
+    sandbox: config.sandbox,
+    signal,
+  });
   const binary = await buildBinary(folder, toolchain);
-  const weights = await provideWeights(prepared.request, { cacheFolder: config.cacheFolder, signal, onProgress: progress.detail });
+  const weights = await provideWeights(prepared.request, {
+    cacheFolder: config.cacheFolder,
+    signal,
+    onProgress: progress.detail,
+  });
   progress.end('done');
   const isJson = input.options['json'] === true;
   const end = await startSandboxed({
@@ -61,7 +77,13 @@ async function run(input: CommandInput, context: CommandContext, scratch: string
     readOnlyPaths: [binary, weights],
     scratch,
     signal,
-    limits: { wallSeconds: 24 * 3600, cpuSeconds: 24 * 3600 * 64, memoryBytes: Number.MAX_SAFE_INTEGER, outputBytes: 64 * 2 ** 20, fileBytes: 2 ** 36 },
+    limits: {
+      wallSeconds: 24 * 3600,
+      cpuSeconds: 24 * 3600 * 64,
+      memoryBytes: Number.MAX_SAFE_INTEGER,
+      outputBytes: 64 * 2 ** 20,
+      fileBytes: 2 ** 36,
+    },
     ...(isJson ? {} : { onStdout: (chunk: Buffer) => process.stdout.write(chunk) }),
   }).ended;
   return { end, text: end.stdout.toString('utf8') };
@@ -92,8 +114,16 @@ export const runCommand: Command = {
     seed: { type: 'string', value: 'N', help: 'same seed, same text' },
     stop: { type: 'string', value: 'TEXT', multiple: true, help: 'end before this text (repeatable)' },
     'ignore-eos': { type: 'boolean', help: 'go on after end-of-text' },
-    logits: { type: 'string', value: 'FILE', help: 'write the logits of every prompt token (float32, row-major)' },
-    weights: { type: 'string', value: 'DIR', help: 'checkpoint folder, where it is not where the constraint file says' },
+    logits: {
+      type: 'string',
+      value: 'FILE',
+      help: 'write the logits of every prompt token (float32, row-major)',
+    },
+    weights: {
+      type: 'string',
+      value: 'DIR',
+      help: 'checkpoint folder, where it is not where the constraint file says',
+    },
   },
   examples: [
     'npx metainfer run engines/tiny-qwen3 --prompt "The fs module" --max-tokens 64',
@@ -107,10 +137,17 @@ export const runCommand: Command = {
         if (context.signal.aborted) return { exitCode: 1, data: null, text: '' };
         const why = end.stderr.toString('utf8').trim().slice(-2000);
         const code = end.exitCode === 2 ? 'USAGE' : end.exitCode === 1 ? 'ENGINE_INVALID' : 'ENGINE_CRASHED';
-        throw new AppError(code, why === '' ? `The engine ended early (${end.reason}, ${end.exitCode ?? end.signal}).` : why);
+        throw new AppError(
+          code,
+          why === '' ? `The engine ended early (${end.reason}, ${end.exitCode ?? end.signal}).` : why,
+        );
       }
       await moveLogits(scratch, optionText(input, 'logits'));
-      return { exitCode: 0, data: { text, seconds: end.wallSeconds, peakRssBytes: end.peakRssBytes }, text: '' };
+      return {
+        exitCode: 0,
+        data: { text, seconds: end.wallSeconds, peakRssBytes: end.peakRssBytes },
+        text: '',
+      };
     } finally {
       await rm(scratch, { recursive: true, force: true });
     }

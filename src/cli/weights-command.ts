@@ -48,7 +48,8 @@ export const weightsSynthCommand: Command = {
       shards: Math.max(1, shards),
       generationConfig: known.generationConfig,
       signal: context.signal,
-      onProgress: (done, total) => context.progress.detail(`${Math.round((100 * done) / total)} % of ${(total / 1e9).toFixed(2)} GB`),
+      onProgress: (done, total) =>
+        context.progress.detail(`${Math.round((100 * done) / total)} % of ${(total / 1e9).toFixed(2)} GB`),
     });
     context.progress.end('written');
     return { exitCode: 0, data: { folder: resolve(output) }, text: resolve(output) };

@@ -26,7 +26,10 @@ export async function openEngineFolder(
   const { provenance, problems } = await checkProvenance(path);
   if (provenance === undefined) {
     const lines = problems.map((problem) => formatProblem(problem)).join('\n');
-    throw new AppError('ENGINE_INVALID', `${folder} is not an engine folder: ${lines}. \`metainfer generate\` writes one.`);
+    throw new AppError(
+      'ENGINE_INVALID',
+      `${folder} is not an engine folder: ${lines}. \`metainfer generate\` writes one.`,
+    );
   }
   const text = await readFile(join(path, 'constraints.yaml'), 'utf8').catch(() => undefined);
   if (text === undefined) throw new AppError('ENGINE_INVALID', `${folder} holds no constraints.yaml.`);
@@ -42,7 +45,11 @@ export async function openEngineFolder(
 }
 
 /** Where this machine's weights of an engine folder are: not part of the engine, so kept in the cache. */
-export async function rememberWeights(cacheFolder: string, engineFolder: string, request: Request): Promise<void> {
+export async function rememberWeights(
+  cacheFolder: string,
+  engineFolder: string,
+  request: Request,
+): Promise<void> {
   const weightsFolder = request.model.folder;
   // Only a path can lose its meaning by standing in another folder; an id is looked up each time.
   if (!('path' in request.constraints.model) || weightsFolder === undefined) return;

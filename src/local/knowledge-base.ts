@@ -13,5 +13,8 @@ export async function openKnowledge(root: string = knowledgeRoot()): Promise<Cat
   if (catalog !== undefined) return catalog;
   const errors = problems.filter((problem) => problem.severity === 'error');
   const shown = errors.slice(0, 20).map((problem) => `- ${formatProblem(problem)}`);
-  throw new AppError('KNOWLEDGE_INVALID', `The knowledge base has ${errors.length} faults:\n${shown.join('\n')}`);
+  throw new AppError(
+    'KNOWLEDGE_INVALID',
+    `The knowledge base has ${errors.length} faults:\n${shown.join('\n')}`,
+  );
 }

@@ -33,7 +33,9 @@ export async function provideWeights(
     ...(model.generationConfig === undefined ? {} : { generationConfig: model.generationConfig }),
     signal: options.signal,
     onProgress: (done, total) =>
-      options.onProgress(`synthetic weights ${Math.round((100 * done) / total)} % of ${(total / 1e9).toFixed(2)} GB`),
+      options.onProgress(
+        `synthetic weights ${Math.round((100 * done) / total)} % of ${(total / 1e9).toFixed(2)} GB`,
+      ),
   });
   return folder;
 }

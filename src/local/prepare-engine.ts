@@ -21,7 +21,11 @@ export interface PreparedEngine {
 
 const unknownDevice: DeviceRates = { bytesPerSecond: null, flopsPerSecond: null, source: 'unknown' };
 
-export function prepareEngine(request: Request, catalog: Catalog, device: DeviceRates = unknownDevice): PreparedEngine {
+export function prepareEngine(
+  request: Request,
+  catalog: Catalog,
+  device: DeviceRates = unknownDevice,
+): PreparedEngine {
   const { constraints, model } = request;
   const selection = selectRealizations(catalog, toTarget(constraints, model.facts, model.tokenizer));
   const plan = makePlan({
@@ -35,7 +39,10 @@ export function prepareEngine(request: Request, catalog: Catalog, device: Device
   });
   const platform = catalog.platforms.find((candidate) => candidate.id === constraints.hardware.platform);
   if (platform === undefined) {
-    throw new AppError('NOT_COVERED', `knowledge/platforms has no file for ${constraints.hardware.platform}.`);
+    throw new AppError(
+      'NOT_COVERED',
+      `knowledge/platforms has no file for ${constraints.hardware.platform}.`,
+    );
   }
   // The device's rates are a measurement: they may differ between two runs of the same plan.
   const bytes = JSON.stringify({ ...plan, limit: undefined });

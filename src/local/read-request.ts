@@ -22,7 +22,8 @@ export async function readConstraintFile(path: string): Promise<string> {
     return await readFile(path, 'utf8');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const reason = code === 'ENOENT' ? 'does not exist' : code === 'EISDIR' ? 'is a folder' : 'cannot be read';
+    const reason =
+      code === 'ENOENT' ? 'does not exist' : code === 'EISDIR' ? 'is a folder' : 'cannot be read';
     throw new AppError('USAGE', `The constraint file ${path} ${reason}.`, { cause: error });
   }
 }
@@ -50,7 +51,10 @@ export async function readRequest(
   if (constraints === undefined || sha256 === undefined) throw refusal(parsed.problems);
   if (parsed.notCovered.length > 0) {
     const lines = parsed.notCovered.map((entry) => `- ${entry.message}`);
-    throw new AppError('NOT_COVERED', `The file is right, and asks for what knowledge does not cover yet:\n${lines.join('\n')}`);
+    throw new AppError(
+      'NOT_COVERED',
+      `The file is right, and asks for what knowledge does not cover yet:\n${lines.join('\n')}`,
+    );
   }
   const model = await locateModel(constraints, {
     constraintsFile: places.fileName,
@@ -61,13 +65,22 @@ export async function readRequest(
   const late = checkConstraintsAgainstFacts(constraints, model.facts, parsed.locate);
   const problems = [...parsed.problems, ...late];
   if (late.some((problem) => problem.severity === 'error')) throw refusal(dropRepeats(problems));
-  return { text, constraints, sha256, model, warnings: problems.filter((problem) => problem.severity === 'warning') };
+  return {
+    text,
+    constraints,
+    sha256,
+    model,
+    warnings: problems.filter((problem) => problem.severity === 'warning'),
+  };
 }
 
 function refusal(problems: readonly Problem[]): AppError {
   const count = problems.filter((problem) => problem.severity === 'error').length;
   const lines = problems.map((problem) => `- ${formatProblem(problem)}`);
-  return new AppError('CONSTRAINTS_INVALID', `The constraint file has ${count === 1 ? 'a problem' : `${count} problems`}:\n${lines.join('\n')}`);
+  return new AppError(
+    'CONSTRAINTS_INVALID',
+    `The constraint file has ${count === 1 ? 'a problem' : `${count} problems`}:\n${lines.join('\n')}`,
+  );
 }
 
 function dropRepeats(problems: readonly Problem[]): readonly Problem[] {

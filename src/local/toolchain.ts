@@ -20,7 +20,8 @@ export async function openToolchain(
     signal: options.signal,
   });
   const major = Number(/(\d+)\.\d+/.exec(toolchain.version.replace(/\(.*?\)/, ''))?.[1] ?? 0);
-  if (major < 12) throw new AppError('TOOL_MISSING', `${toolchain.version} is too old; g++ 12 or newer is needed.`);
+  if (major < 12)
+    throw new AppError('TOOL_MISSING', `${toolchain.version} is too old; g++ 12 or newer is needed.`);
   return toolchain;
 }
 

@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { openKnowledge } from '../local/knowledge-base.ts';
+import { driveRun, readReport } from '../local/local-runner.ts';
+import { readConstraintFile } from '../local/read-request.ts';
+import { AppError } from '../model/errors.ts';
+import type { Report } from '../model/report.ts';
+import { type RunState, type RunStep, runSteps } from '../model/run.ts';
+import { exitCodeOf, parseRunState, startRun } from '../pipeline.ts';
+import { renderReport } from '../verification/render-report.ts';
+import {
+  type Command,
+  type CommandContext,
+  type CommandInput,
+  type CommandResult,
+  optionText,
+} from './command.ts';
+import { judgeOptions, seedOption, wantsBaseline } from './judge-options.ts';
+
+function stopAfterOption(input: CommandInput): RunStep | undefined {
+  const written = optionText(input, 'stop-after');
+  if (written === undefined) return undefined;
+  const found = runSteps.find((name) => name === written);
+  if (found !== undefined) return found;
+  throw new AppError('USAGE', `--stop-after is "${written}"; it may be ${runSteps.join(', ')}.`);
+}
+
+/** A saved run, or a new one for the constraint file. */
+async function openState(
+  input: CommandInput,
+  context: CommandContext,
+): Promise<{ state: RunState; path: string }> {
+  const resume = optionText(input, 'resume');
+  const file = input.positionals[0];
+  if ((resume === undefined) === (file === undefined)) {
+    throw new AppError('USAGE', 'Give either a constraint file or --resume FILE.');
+  }
+  if (resume !== undefined) {
+    const text = await readFile(resume, 'utf8').catch(() => undefined);
+    if (text === undefined) throw new AppError('RUN_STATE_INVALID', `${resume} cannot be read.`);
+    return { state: parseRunState(text), path: resolve(resume) };
+  }
+  const text = await readConstraintFile(file!);
+  const id = `run-${randomBytes(6).toString('hex')}`;
+  const path = optionText(input, 'state') ?? join(context.config.cacheFolder, 'runs', `${id}.json`);
+  // The folder's name comes from the file, once that is accepted; until then from --output alone.
+  const folder = optionText(input, 'output') ?? join('engines', nameIn(text));
+  const request = { fileName: resolve(file!), text, origin: 'command-line' } as const;
+  return { state: startRun(id, request, resolve(folder)), path: resolve(path) };
+}
+
+/** The file's name field as far as a folder may be called so; the constraints stage judges it properly. */
+function nameIn(text: string): string {
+  return /^name:[ \t]*["']?([a-z0-9][a-z0-9-]{0,63})["']?[ \t]*$/m.exec(text)?.[1] ?? 'engine';
+}
+
+async function saveState(path: string, state: RunState): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(`${path}.part`, `${JSON.stringify(state, null, 2)}\n`);
+  await rename(`${path}.part`, path);
+}
+
+/** Runs all steps with progress. Shared with the demo. */
+export async function buildRun(
+  state: RunState,
+  path: string,
+  context: CommandContext,
+  options: {
+    readonly baseline: boolean;
+    readonly runSeed: number | undefined;
+    readonly stopAfter: RunStep | undefined;
+  },
+): Promise<{ state: RunState; report: Report | undefined }> {
+  const { config, progress } = context;
+  const catalog = await openKnowledge();
+  await saveState(path, state);
+  const end = await driveRun(
+    state,
+    {
+      ...judgeOptions(context),
+      catalog,
+      weightsRoot: config.weightsRoot,
+      baseline: options.baseline,
+      runSeed: options.runSeed,
+      onStep: (step) => progress.start(step),
+      onStepEnd: (_, outcome) => progress.end(outcome),
+      save: (next) => saveState(path, next),
+    },
+    options.stopAfter,
+  );
+  const wasVerified = end.verification !== undefined;
+  return { state: end, report: wasVerified ? await readReport(end.folder) : undefined };
+}
+
+function describeEnd(state: RunState, path: string, report: Report | undefined): string {
+  const parts: string[] = [];
+  if (report !== undefined) parts.push(renderReport(report));
+  if (state.failure !== undefined) {
+    parts.push(
+      `The run failed at "${state.failure.step}" (${state.failure.code}). ${report === undefined ? state.failure.message : ''}`.trim(),
+      state.failure.next,
+    );
+  }
+  if (state.status === 'running')
+    parts.push(`Stopped before "${state.next}". Go on with: npx metainfer build --resume ${path}`);
+  if (state.status === 'passed') parts.push(`Engine: ${state.folder}`);
+  return parts.join('\n\n');
+}
+
+export function buildResult(state: RunState, path: string, report: Report | undefined): CommandResult {
+  const data = { run: state, report: report ?? null, statePath: path };
+  return { exitCode: exitCodeOf(state), data, text: describeEnd(state, path, report) };
+}
+
+export const buildCommand: Command = {
+  name: 'build',
+  summary: 'All steps: plan, generate, verify, bench',
+  positionals: ['[file]'],
+  options: {
+    output: { type: 'string', short: 'o', value: 'DIR', help: 'engine folder; default engines/<name>' },
+    baseline: { type: 'string', value: 'NAME', help: 'llama.cpp (default) or none' },
+    seed: { type: 'string', value: 'N', help: 'repeat a run: the seed that its report names' },
+    state: { type: 'string', value: 'FILE', help: 'where the state of the run is saved after each step' },
+    'stop-after': { type: 'string', value: 'STEP', help: `one of ${runSteps.join(', ')}` },
+    resume: { type: 'string', value: 'FILE', help: 'take up a run from its saved state' },
+  },
+  examples: [
+    'npx metainfer build knowledge/examples/qwen3-0.6b.yaml',
+    'npx metainfer build my.yaml --state run.json --stop-after generate',
+    'npx metainfer build --resume run.json',
+  ],
+  async run(input, context) {
+    const stopAfter = stopAfterOption(input);
+    const options = { baseline: wantsBaseline(input), runSeed: seedOption(input), stopAfter };
+    const { state, path } = await openState(input, context);
+    const end = await buildRun(state, path, context, options);
+    return buildResult(end.state, path, end.report);
+  },
+};

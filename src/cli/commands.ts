@@ -1,0 +1,26 @@
+import { buildCommand } from './build-command.ts';
+import type { Command } from './command.ts';
+import { demoCommand } from './demo-command.ts';
+import { doctorCommand } from './doctor-command.ts';
+import { generateCommand } from './generate-command.ts';
+import { knowledgeCheckCommand } from './knowledge-command.ts';
+import { oracleCommand } from './oracle-command.ts';
+import { planCommand } from './plan-command.ts';
+import { runCommand } from './run-command.ts';
+import { benchCommand, verifyCommand } from './verify-command.ts';
+import { weightsSynthCommand } from './weights-command.ts';
+
+/** Every command, in the order of the help. */
+export const commands: readonly Command[] = [
+  buildCommand,
+  planCommand,
+  generateCommand,
+  verifyCommand,
+  benchCommand,
+  runCommand,
+  weightsSynthCommand,
+  oracleCommand,
+  knowledgeCheckCommand,
+  doctorCommand,
+  demoCommand,
+];

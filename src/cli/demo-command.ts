@@ -1,0 +1,57 @@
+import { join } from 'node:path';
+import { packageRoot } from '../local/package-root.ts';
+import { readConstraintFile } from '../local/read-request.ts';
+import { AppError } from '../model/errors.ts';
+import { startRun } from '../pipeline.ts';
+import { buildResult, buildRun } from './build-command.ts';
+import type { Command, CommandContext, CommandResult } from './command.ts';
+import { describeMissing, examineMachine } from './doctor-command.ts';
+import { planCommand } from './plan-command.ts';
+import { runCommand } from './run-command.ts';
+
+const prompt = 'The `fs.readFile()` method';
+
+async function showContinuation(folder: string, context: CommandContext): Promise<void> {
+  context.print(`\n## The engine continues a prompt\n`);
+  context.print(`prompt: ${prompt}`);
+  const options = { prompt, 'max-tokens': '96', temperature: '0.6', 'top-p': '0.9', seed: '4', json: true };
+  const { data } = await runCommand.run({ positionals: [folder], options }, context);
+  context.print(`${prompt}${(data as { text: string }).text}\n`);
+}
+
+/** The main job on the shipped example: plan, engine, verdict, figures, and what the engine writes. */
+export const demoCommand: Command = {
+  name: 'demo',
+  summary: 'Build, verify, measure and run an engine for the small trained checkpoint',
+  positionals: [],
+  options: {},
+  examples: ['npm run demo'],
+  async run(_, context): Promise<CommandResult> {
+    const missing = describeMissing(await examineMachine());
+    if (missing.length > 0)
+      throw new AppError(
+        'TOOL_MISSING',
+        `This machine lacks something:\n${missing.map((line) => `- ${line}`).join('\n')}`,
+      );
+    const file = join(packageRoot(), 'knowledge/examples/tiny-qwen3.yaml');
+    const plan = await planCommand.run({ positionals: [file], options: { measure: true } }, context);
+    context.print(`${plan.text}\n`);
+    const folder = join(process.cwd(), 'engines/tiny-qwen3');
+    const state = startRun(
+      'demo',
+      { fileName: file, text: await readConstraintFile(file), origin: 'command-line' },
+      folder,
+    );
+    const path = join(context.config.cacheFolder, 'runs/demo.json');
+    const end = await buildRun(state, path, context, {
+      baseline: true,
+      runSeed: undefined,
+      stopAfter: undefined,
+    });
+    const result = buildResult(end.state, path, end.report);
+    if (result.exitCode !== 0) return result;
+    context.print(result.text);
+    await showContinuation(folder, context);
+    return { ...result, text: '' };
+  },
+};

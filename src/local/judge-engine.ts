@@ -1,0 +1,146 @@
+import { join } from 'node:path';
+import { checkProvenance } from '../generation/check-provenance.ts';
+import { renderConfigHeader } from '../generation/config-header.ts';
+import { AppError } from '../model/errors.ts';
+import type { Finding, Report } from '../model/report.ts';
+import { benchmarkEngine } from '../verification/bench-engine.ts';
+import { benchmarkGates } from '../verification/bench-gates.ts';
+import { evaluateGoals } from '../verification/bench-goals.ts';
+import { hashEngineTree } from '../verification/engine-tree.ts';
+import { describeEngine } from '../verification/engine-under-test.ts';
+import type { EngineUnderTest } from '../verification/gate-context.ts';
+import { addBenchmark, makeReport } from '../verification/make-report.ts';
+import { verifyEngine } from '../verification/verify-engine.ts';
+import { provideWeights } from './local-weights.ts';
+import { referencePath } from './package-root.ts';
+import type { PreparedEngine } from './prepare-engine.ts';
+import { buildBinary, openToolchain } from './toolchain.ts';
+
+export interface JudgeOptions {
+  readonly cacheFolder: string;
+  readonly sandbox: 'auto' | 'off';
+  readonly signal: AbortSignal;
+  /** What is being done now. */
+  readonly onDetail: (text: string) => void;
+  /** What was finished, worth a line. */
+  readonly onNote: (text: string) => void;
+}
+
+function weightsSource(prepared: PreparedEngine): string {
+  const { constraints, model } = prepared.request;
+  const name =
+    'id' in constraints.model
+      ? constraints.model.id
+      : 'path' in constraints.model
+        ? constraints.model.path
+        : 'inline config';
+  return constraints.weights.source === 'synthetic' && model.folder === undefined
+    ? `${name}, synthetic weights, seed ${constraints.weights.seed}`
+    : name;
+}
+
+export function engineUnderTest(prepared: PreparedEngine, folder: string): EngineUnderTest {
+  const { constraints, model } = prepared.request;
+  return describeEngine({
+    folder,
+    constraints,
+    facts: model.facts,
+    tokenizer: model.tokenizer,
+    selection: prepared.selection,
+    vectorWidth: prepared.platform.archs[constraints.hardware.arch]!.vectorWidth,
+    referencePath,
+  });
+}
+
+/** Files that differ from what the composer wrote, as findings of the static gate. */
+async function provenanceFindings(folder: string): Promise<readonly Finding[]> {
+  const { problems } = await checkProvenance(folder);
+  return problems.map(({ file, line, message, code }) => ({
+    ...{ gate: 'static' as const, contract: null, file: file ?? null, line: line ?? null },
+    ...{ message: `${file ?? 'the engine'} ${message}`, evidence: { code } },
+  }));
+}
+
+/** Runs every gate but bench and physics on an engine folder. */
+export async function verifyFolder(
+  prepared: PreparedEngine,
+  folder: string,
+  options: JudgeOptions & { readonly runSeed: number },
+): Promise<Report> {
+  const startedAt = new Date();
+  const toolchain = await openToolchain(prepared, options);
+  const checkpointFolder = await provideWeights(prepared.request, {
+    ...options,
+    onProgress: options.onDetail,
+  });
+  const verification = await verifyEngine({
+    engine: engineUnderTest(prepared, folder),
+    checkpointFolder,
+    toolchain,
+    runSeed: options.runSeed,
+    checkProvenance: provenanceFindings,
+    renderConfigHeader,
+    onProgress: ({ gate, status, seconds }) => {
+      if (status === 'started') options.onDetail(gate);
+      else options.onNote(`${gate.padEnd(12)} ${status} (${seconds.toFixed(1)} s)`);
+    },
+  });
+  options.signal.throwIfAborted();
+  return makeReport({
+    engineFolder: folder,
+    constraints: prepared.request.constraints,
+    constraintsSha256: prepared.request.sha256,
+    checkpointFolder,
+    weightsSource: weightsSource(prepared),
+    runSeed: options.runSeed,
+    toolchain,
+    verification,
+    startedAt,
+    repeat: `npx metainfer verify ${prepared.request.constraints.name} --seed ${options.runSeed}`,
+  });
+}
+
+/** Adds bench and physics to the report of a verified engine. */
+export async function measureEngine(
+  prepared: PreparedEngine,
+  folder: string,
+  report: Report,
+  options: JudgeOptions & { readonly baseline: boolean },
+): Promise<Report> {
+  if (report.engine.treeSha256 !== hashEngineTree(folder)) {
+    throw new AppError(
+      'ENGINE_INVALID',
+      `The engine in ${folder} was changed since it was verified: run \`metainfer verify\` again.`,
+    );
+  }
+  const { constraints, model } = prepared.request;
+  const toolchain = await openToolchain(prepared, options);
+  const binary = await buildBinary(folder, toolchain);
+  const checkpointFolder = await provideWeights(prepared.request, {
+    ...options,
+    onProgress: options.onDetail,
+  });
+  const started = performance.now();
+  const benchmark = await benchmarkEngine({
+    binary,
+    checkpointFolder,
+    facts: model.facts,
+    constraints,
+    flags: toolchain.flags,
+    sandbox: toolchain.sandbox,
+    cacheFolder: join(options.cacheFolder, 'programs'),
+    scratchFolder: options.cacheFolder,
+    withBaseline: options.baseline,
+    onProgress: options.onDetail,
+  });
+  const seconds = (performance.now() - started) / 1000;
+  const outcomes = benchmarkGates(benchmark);
+  return addBenchmark(report, {
+    gates: [
+      { gate: 'bench', ...outcomes.bench, seconds },
+      { gate: 'physics', ...outcomes.physics, seconds: 0 },
+    ],
+    goals: evaluateGoals(constraints.goals.require, benchmark),
+    benchmark,
+  });
+}

@@ -1,0 +1,184 @@
+import { randomInt } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeEngine } from '../generation/write-engine.ts';
+import type { Catalog } from '../model/catalog.ts';
+import { AppError } from '../model/errors.ts';
+import { Report } from '../model/report.ts';
+import type { RunEvent, RunState, RunStep, VerificationOutcome } from '../model/run.ts';
+import { effectsOf, step } from '../pipeline.ts';
+import { hashEngineTree } from '../verification/engine-tree.ts';
+import { localise } from '../verification/localise.ts';
+import { rememberWeights } from './engine-folder.ts';
+import { measureEngine, verifyFolder } from './judge-engine.ts';
+import { composePrepared, type PreparedEngine, prepareEngine } from './prepare-engine.ts';
+import { type Request, readRequest } from './read-request.ts';
+
+/** What a run on this machine may use. */
+export interface LocalRunner {
+  readonly catalog: Catalog;
+  readonly weightsRoot: string | undefined;
+  readonly cacheFolder: string;
+  readonly sandbox: 'auto' | 'off';
+  readonly baseline: boolean;
+  readonly runSeed: number | undefined;
+  readonly signal: AbortSignal;
+  readonly onStep: (step: RunStep) => void;
+  readonly onDetail: (text: string) => void;
+  readonly onNote: (text: string) => void;
+  readonly onStepEnd: (step: RunStep, outcome: string) => void;
+  /** Saves the state after every event, before anything else happens. */
+  readonly save: (state: RunState) => Promise<void>;
+}
+
+/**
+ * Drives a run until it ends or `stopAfter` is done. A state read back from disk goes on where it stopped; what an
+ * earlier process had in memory is made again from the state's own text.
+ */
+export async function driveRun(start: RunState, runner: LocalRunner, stopAfter?: RunStep): Promise<RunState> {
+  let state = start;
+  for (;;) {
+    const [effect] = effectsOf(state);
+    if (effect === undefined || effect.type === 'announce-end') return state;
+    const performed = effect.step;
+    runner.onStep(performed);
+    const event = await performStep(state, performed, runner);
+    // Stopped by hand: the state stays where it was, so that the run can be taken up again.
+    if (event.type === 'cancelled') return state;
+    state = step(state, event).state;
+    await runner.save(state);
+    runner.onStepEnd(performed, state.failure === undefined ? describe(event) : 'failed');
+    if (performed === stopAfter) return state;
+  }
+}
+
+async function performStep(state: RunState, wanted: RunStep, runner: LocalRunner): Promise<RunEvent> {
+  try {
+    return await steps[wanted](state, runner);
+  } catch (error) {
+    if (runner.signal.aborted) return { type: 'cancelled' };
+    if (error instanceof AppError) return { type: 'step-failed', code: error.code, message: error.message };
+    throw error;
+  }
+}
+
+const steps: Readonly<Record<RunStep, (state: RunState, runner: LocalRunner) => Promise<RunEvent>>> = {
+  constraints: async (state, runner) => {
+    const { constraints, sha256 } = await requestOf(state, runner);
+    return { type: 'constraints-accepted', constraints, sha256 };
+  },
+  plan: async (state, runner) => {
+    const { plan, planSha256 } = prepareEngine(await requestOf(state, runner), runner.catalog);
+    return { type: 'plan-made', sha256: planSha256, missing: plan.missing };
+  },
+  generate: async (state, runner) => {
+    const prepared = await preparedOf(state, runner);
+    await writeEngine(composePrepared(prepared), state.folder);
+    await rememberWeights(runner.cacheFolder, state.folder, prepared.request);
+    return { type: 'engine-generated', treeSha256: hashEngineTree(state.folder) };
+  },
+  verify: async (state, runner) => {
+    const prepared = await preparedOf(state, runner);
+    requireSameTree(state);
+    const report = await verifyFolder(prepared, state.folder, {
+      ...runner,
+      runSeed: runner.runSeed ?? randomInt(2 ** 31),
+    });
+    return { type: 'verified', outcome: verificationOutcome(report, await saveReport(state.folder, report)) };
+  },
+  bench: async (state, runner) => {
+    const prepared = await preparedOf(state, runner);
+    requireSameTree(state);
+    const report = await measureEngine(prepared, state.folder, await readReport(state.folder), runner);
+    await saveReport(state.folder, report);
+    const benchGates = report.gates.filter((gate) => gate.gate === 'bench' || gate.gate === 'physics');
+    const lines = [
+      ...report.goals.map(
+        (goal) =>
+          `goal ${goal.metric} ${goal.written}: ${goal.status}${goal.measured === null ? '' : ` (${goal.measured})`}${goal.note === null ? '' : `, ${goal.note}`}`,
+      ),
+      ...benchGates.flatMap((gate) => gate.findings.map((finding) => `${gate.gate}: ${finding.message}`)),
+      ...benchGates
+        .filter((gate) => gate.status === 'skipped')
+        .map((gate) => `${gate.gate} did not run: ${gate.reason}`),
+    ];
+    return { type: 'benchmarked', outcome: { passed: report.verdict === 'passed', goals: lines } };
+  },
+};
+
+function requestOf(state: RunState, runner: LocalRunner): Promise<Request> {
+  const { text, fileName, origin } = state.input;
+  return readRequest(text, { fileName, origin, weightsRoot: runner.weightsRoot, catalog: runner.catalog });
+}
+
+/** The plan made again; it must be the one that the run went on with. */
+async function preparedOf(state: RunState, runner: LocalRunner): Promise<PreparedEngine> {
+  const prepared = prepareEngine(await requestOf(state, runner), runner.catalog);
+  if (prepared.planSha256 === state.planSha256) return prepared;
+  throw new AppError(
+    'RUN_STATE_INVALID',
+    'The plan of this run comes out differently now: the knowledge or the checkpoint changed since. Start the run anew.',
+  );
+}
+
+/** A verdict is about the tree that this run generated and no other. */
+function requireSameTree(state: RunState): void {
+  if (hashEngineTree(state.folder) === state.engineTreeSha256) return;
+  throw new AppError(
+    'ENGINE_INVALID',
+    `${state.folder} is no longer what this run generated. Start the run anew.`,
+  );
+}
+
+function verificationOutcome(report: Report, reportPath: string): VerificationOutcome {
+  const findings = report.gates.flatMap((gate) => gate.findings);
+  const gatesPassed = report.gates.every(
+    (gate) => gate.status === 'passed' || gate.status === 'not-applicable',
+  );
+  const fidelityMissed = report.goals.filter((goal) => goal.status !== 'met');
+  return {
+    passed: gatesPassed && fidelityMissed.length === 0,
+    treeSha256: report.engine.treeSha256,
+    reportPath,
+    guilty: localise(report).map((suspect) => suspect.contract),
+    findings: [
+      ...findings
+        .slice(0, 20)
+        .map(
+          (finding) =>
+            `${finding.gate}: ${finding.contract ?? 'engine'}${finding.file === null ? '' : ` (${finding.file}${finding.line === null ? '' : `:${finding.line}`})`}: ${finding.message.slice(0, 300)}`,
+        ),
+      ...fidelityMissed.map(
+        (goal) => `goal ${goal.metric} ${goal.written}: ${goal.status} (${goal.measured})`,
+      ),
+    ],
+  };
+}
+
+/** Writes report.json so that it is either whole or as it was. Gives its path. */
+export async function saveReport(folder: string, report: Report): Promise<string> {
+  const path = join(folder, 'report.json');
+  await mkdir(folder, { recursive: true });
+  await writeFile(`${path}.part`, `${JSON.stringify(report, null, 2)}\n`);
+  await rename(`${path}.part`, path);
+  return path;
+}
+
+/** @throws AppError ENGINE_INVALID where the engine was not verified, or report.json is not one */
+export async function readReport(folder: string): Promise<Report> {
+  const path = join(folder, 'report.json');
+  const text = await readFile(path, 'utf8').catch(() => undefined);
+  if (text === undefined)
+    throw new AppError('ENGINE_INVALID', `${path} does not exist: run \`metainfer verify ${folder}\` first.`);
+  try {
+    return Report.parse(JSON.parse(text));
+  } catch (error) {
+    throw new AppError('ENGINE_INVALID', `${path} is not a report of this program.`, { cause: error });
+  }
+}
+
+function describe(event: RunEvent): string {
+  if (event.type === 'verified') return event.outcome.passed ? 'all gates green' : 'failed';
+  if (event.type === 'benchmarked') return event.outcome.passed ? 'goals met' : 'failed';
+  return 'done';
+}
