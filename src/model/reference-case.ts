@@ -30,9 +30,10 @@ export function nearestBf16(value: number): number {
   if (value === 0 || !Number.isFinite(value)) return value;
   const exponent = Math.max(-126, Math.floor(Math.log2(Math.abs(value))));
   const unit = 2 ** (exponent - 7);
-  const steps = value / unit;
+  const steps = Math.abs(value) / unit;
   const below = Math.floor(steps);
   const rest = steps - below;
-  const isUp = rest > 0.5 || (rest === 0.5 && below % 2 !== 0);
-  return (isUp ? below + 1 : below) * unit;
+  const isUp = rest > 0.5 || (rest === 0.5 && below % 2 === 1);
+  // Times the sign, so that a negative value that rounds to zero keeps it.
+  return Math.sign(value) * (isUp ? below + 1 : below) * unit;
 }
