@@ -1,4 +1,4 @@
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
 import type { z } from 'zod';
 import type { Problem } from '../model/problem.ts';
 
@@ -12,7 +12,7 @@ export interface YamlText {
   readonly locate: (path: FieldPath) => { readonly line: number; readonly column: number };
 }
 
-/** Parses strictly (no duplicate keys, aliases or tags). `firstLine` is the 0-based line of the text inside its file. */
+/** Parses strictly (no duplicate keys, no alias bombs). `firstLine` is the 0-based line of the text inside its file. */
 export function parseYamlText(text: string, file: string, firstLine = 0): YamlText {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, uniqueKeys: true, strict: true, version: '1.2' });
@@ -20,16 +20,28 @@ export function parseYamlText(text: string, file: string, firstLine = 0): YamlTe
     const { line, col } = lineCounter.linePos(offset);
     return { line: Math.max(1, line) + firstLine, column: Math.max(1, col) };
   };
-  const problems = [...document.errors, ...document.warnings].map((fault): Problem => {
-    const message = fault.message.split('\n')[0] ?? fault.message;
-    return { severity: 'error', code: 'yaml-syntax', file, ...place(fault.pos[0]), message };
-  });
-  const readable = document.errors.length === 0;
+  const report = (offset: number, message: string) =>
+    problems.push({ severity: 'error', code: 'yaml-syntax', file, ...place(offset), message });
+  const problems: Problem[] = [];
+  for (const fault of [...document.errors, ...document.warnings]) {
+    report(fault.pos[0], fault.message.split('\n')[0] ?? fault.message);
+  }
+  const value = problems.length === 0 ? toValue(document, (message) => report(0, message)) : undefined;
   return {
-    value: readable ? document.toJS({ maxAliasCount: 0 }) : undefined,
+    value,
     problems,
     locate: (path) => place(offsetOf(document.contents, path)),
   };
+}
+
+/** Aliases may repeat a long value, but not multiply: the limit is that of an alias bomb. */
+function toValue(document: Document, onProblem: (message: string) => void): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 50 });
+  } catch (error) {
+    onProblem(`the aliases cannot be resolved: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
 }
 
 function offsetOf(root: Node | null, path: FieldPath): number {

@@ -68,6 +68,22 @@ describe('a knowledge base without faults', () => {
 });
 
 describe('each fault is refused with its place', () => {
+  test('an alias that stands for nothing, as YAML reads text that starts with a star', async () => {
+    const problems = await problemsAfter(edit(`${norm}/contract.md`, 'zero stays zero', '*zero'));
+    expect(problems.join('\n')).toMatch(/contract\.md:\d+:\d+: .*alias.*zero/);
+  });
+
+  test('an alias bomb', async () => {
+    const levels = Array.from(
+      { length: 12 },
+      (_, n) => `x${n}: &a${n} [${Array(9).fill(n === 0 ? '1' : `*a${n - 1}`)}]`,
+    );
+    const problems = await problemsAfter((files) => {
+      files[`${norm}/gate.yaml`] = levels.join('\n');
+    });
+    expect(problems.join('\n')).toMatch(/gate\.yaml:1:1: the aliases cannot be resolved: .*alias count/);
+  });
+
   const cases: readonly [string, (files: Record<string, string>) => void, RegExp][] = [
     [
       'an unknown key',
