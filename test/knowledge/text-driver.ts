@@ -1,10 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const contracts = fileURLToPath(new URL('../../knowledge/contracts', import.meta.url));
+const here = fileURLToPath(new URL('.', import.meta.url));
+const contracts = join(here, '../../knowledge/contracts');
+const shims = join(here, '../../src/verification/shim');
 const flags = ['-std=c++20', '-O2', '-Wall', '-Wextra', '-Werror', '-mavx2', '-mfma', '-mf16c'];
 
 /** `contract folder/realization` files, e.g. `text-stop/portable`. */
@@ -23,6 +25,7 @@ function openWorkspace(): string {
     }
   }
   writeFileSync(join(folder, 'config.h'), configHeader);
+  symlinkSync(join(shims, 'shim.h'), join(folder, 'shim.h'));
   workspace = folder;
   return folder;
 }
@@ -44,27 +47,31 @@ function compileObject(source: string, sanitize: boolean): string {
   if (known !== undefined) return known;
   const folder = openWorkspace();
   const object = join(folder, `${objects.size}.o`);
-  const extra = sanitize ? ['-fsanitize=address,undefined', '-fno-sanitize-recover=all', '-g1'] : [];
+  const extra = sanitize ? ['-O1', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'] : [];
   execFileSync('g++', [...flags, ...extra, '-I', folder, '-c', source, '-o', object], { stdio: 'pipe' });
   objects.set(`${source}:${sanitize}`, object);
   return object;
 }
 
-/** Compiles and links realizations with a driver that lies beside this file; returns the program's path. */
+/** Compiles and links realizations with a driver (beside this file, or absolute) or a contract's shim; returns the program. */
 export function buildDriver(
   driver: string,
   parts: readonly Part[],
-  options: { sanitize?: boolean } = {},
+  options: { readonly sanitize?: boolean; readonly shim?: boolean } = {},
 ): string {
   const sanitize = options.sanitize ?? false;
-  const sources = parts.map((part) => join(contracts, part.replace('/', '/realizations/') + '.cpp'));
-  const all = [...sources, fileURLToPath(new URL(driver, import.meta.url))];
-  const program = join(openWorkspace(), `${driver}-${parts.join('-').replace(/\W/g, '_')}-${sanitize}`);
+  const sources = [...parts.map(sourceOf), isAbsolute(driver) ? driver : join(here, driver)];
+  if (options.shim === true) sources.push(join(shims, 'shim-main.cpp'));
+  const name = [basename(driver), ...parts, sanitize].join('-').replace(/\W/g, '_');
+  const program = join(openWorkspace(), name);
   const extra = sanitize ? ['-fsanitize=address,undefined'] : [];
-  execFileSync('g++', [...extra, ...all.map((source) => compileObject(source, sanitize)), '-o', program], {
-    stdio: 'pipe',
-  });
+  const compiled = sources.map((source) => compileObject(source, sanitize));
+  execFileSync('g++', [...extra, ...compiled, '-o', program], { stdio: 'pipe' });
   return program;
+}
+
+function sourceOf(part: Part): string {
+  return join(contracts, `${part.replace('/', '/realizations/')}.cpp`);
 }
 
 export function writeTokenizer(tokenizerJson: string): string {

@@ -32,19 +32,19 @@ void keep_top_k(std::vector<Scored>& scored, int32_t k) {
   std::erase_if(scored, [least = ordered[k - 1].score](const Scored& token) { return token.score < least; });
 }
 
-// Keeps the best tokens until their share of the whole reaches p; at least one.
-void keep_top_p(std::vector<Scored>& scored, double p, double best) {
+// Keeps the likeliest tokens until their share of the whole reaches p; at least one.
+void keep_top_p(std::vector<Scored>& weighed, double p) {
   if (p >= 1) return;
-  double total = 0;
-  for (const Scored& token : scored) total += std::exp(token.score - best);
-  std::make_heap(scored.begin(), scored.end());
-  auto end = scored.end();
-  for (double share = 0; end != scored.begin() && (end == scored.end() || share < p); --end) {
-    std::pop_heap(scored.begin(), end);
-    share += std::exp((end - 1)->score - best) / total;
-  }
-  scored.erase(scored.begin(), end);
-  std::sort(scored.begin(), scored.end(), [](const Scored& a, const Scored& b) { return a.id < b.id; });
+  double total = 0, share = 0;
+  for (const Scored& token : weighed) total += token.score;
+  std::make_heap(weighed.begin(), weighed.end());
+  auto end = weighed.end();
+  do {
+    std::pop_heap(weighed.begin(), end--);
+    share += end->score / total;
+  } while (end != weighed.begin() && share < p);
+  weighed.erase(weighed.begin(), end);
+  std::sort(weighed.begin(), weighed.end(), [](const Scored& a, const Scored& b) { return a.id < b.id; });
 }
 
 // Uniform in [0, 1), 53 bits: splitmix64 of the seed, `step` + 1 increments on.
@@ -79,17 +79,17 @@ int32_t sample(std::span<const float> logits, std::span<const int32_t> history, 
   const Scored best = *std::max_element(scored.begin(), scored.end());
   if (!std::isfinite(best.score)) throw EngineError("the best logit isn't finite");
   if (sampling.temperature == 0) return best.id;
-  for (Scored& token : scored) token.score /= sampling.temperature;
-  const double highest = best.score / sampling.temperature;
   keep_top_k(scored, sampling.top_k);
-  keep_top_p(scored, sampling.top_p, highest);
-  std::erase_if(scored, [&](const Scored& token) { return std::exp(token.score - highest) < sampling.min_p; });
-  double total = 0;
-  for (const Scored& token : scored) total += std::exp(token.score - highest);
-  double left = draw_uniform(sampling.seed, step) * total;
+  // From here on a score is a weight: the probability as a multiple of the likeliest token's.
+  for (Scored& token : scored) token.score = std::exp((token.score - best.score) / sampling.temperature);
+  keep_top_p(scored, sampling.top_p);
+  std::erase_if(scored, [&](const Scored& token) { return token.score < sampling.min_p; });
+  double left = 0;
+  for (const Scored& token : scored) left += token.score;
+  left *= draw_uniform(sampling.seed, step);
   for (const Scored& token : scored) {
-    left -= std::exp(token.score - highest);
+    left -= token.score;
     if (left < 0) return token.id;
   }
-  return scored.back().id;  // rounding only: left is 0 or a few ulp above
+  return best.id;  // rounding only: left is a few ulp above 0
 }
