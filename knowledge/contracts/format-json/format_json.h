@@ -20,8 +20,8 @@ struct Json {
   int64_t integer() const;                       // EngineError unless a whole number within +-2^53
 };
 
-// Errors name `source` and the byte offset. Refuses duplicate keys, trailing text, invalid UTF-8, depth over 64.
+// Errors name `source` and the byte offset. Refuses duplicate keys, trailing text and a depth over 64.
 Json parse_json(std::string_view text, const std::string& source);
 Json parse_json_file(const std::string& path);
-// The text as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD.
+// The text (UTF-8) as a JSON string with its quotes.
 std::string json_quote(std::string_view text);

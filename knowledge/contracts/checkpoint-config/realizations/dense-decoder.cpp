@@ -4,6 +4,8 @@
 // applies: hardware.platform=cpu-x86_64
 #include "checkpoint_config.h"
 
+#include <charconv>
+
 #include "format_json.h"
 
 namespace {
@@ -14,29 +16,29 @@ constexpr std::string_view qkv_bias = config::qkv_bias ? "true" : "false";
 // Read below, or without influence on any logit: training settings, labels, generation defaults of old files.
 constexpr std::string_view known_keys =
     " architectures bos_token_id dtype eos_token_id head_dim hidden_act hidden_size intermediate_size layer_types"
-    " max_position_embeddings max_window_layers model_type num_attention_heads num_hidden_layers num_key_value_heads"
-    " original_max_position_embeddings rms_norm_eps rope_parameters rope_scaling rope_theta sliding_window"
-    " tie_word_embeddings torch_dtype use_sliding_window vocab_size"
-    " _attn_implementation _attn_implementation_autoset _commit_hash _name_or_path attention_dropout attn_pdrop"
-    " bad_words_ids cls_token_id decoder_start_token_id diversity_penalty do_sample early_stopping embd_pdrop"
+    " max_position_embeddings max_window_layers model_type num_attention_heads num_hidden_layers"
+    " num_key_value_heads original_max_position_embeddings rms_norm_eps rope_parameters rope_scaling rope_theta"
+    " sliding_window tie_word_embeddings torch_dtype use_sliding_window vocab_size _attn_implementation"
+    " _attn_implementation_autoset _commit_hash _name_or_path attention_dropout attn_pdrop bad_words_ids"
+    " cls_token_id decoder_start_token_id diversity_penalty do_sample early_stopping embd_pdrop"
     " encoder_no_repeat_ngram_size exponential_decay_length_penalty finetuning_task forced_bos_token_id"
-    " forced_eos_token_id gradient_checkpointing hidden_dropout id2label initializer_range is_decoder is_llama_config"
-    " label2id length_penalty max_length max_sequence_length min_length model_max_length name_or_path"
-    " no_repeat_ngram_size num_beam_groups num_beams num_return_sequences output_attentions output_hidden_states"
-    " output_scores pad_token_id prefix problem_type pruned_heads remove_invalid_values repetition_penalty resid_pdrop"
-    " return_dict return_dict_in_generate sep_token_id suppress_tokens begin_suppress_tokens task_specific_params"
-    " temperature tokenizer_class top_k top_p torchscript transformers.js_config transformers_version typical_p"
-    " unsloth_fixed unsloth_version use_bfloat16 use_cache ";
+    " forced_eos_token_id gradient_checkpointing hidden_dropout id2label initializer_range is_decoder"
+    " is_llama_config label2id length_penalty max_length max_sequence_length min_length model_max_length"
+    " name_or_path no_repeat_ngram_size num_beam_groups num_beams num_return_sequences output_attentions"
+    " output_hidden_states output_scores pad_token_id prefix problem_type pruned_heads remove_invalid_values"
+    " repetition_penalty resid_pdrop return_dict return_dict_in_generate sep_token_id suppress_tokens"
+    " begin_suppress_tokens task_specific_params temperature tokenizer_class top_k top_p torchscript"
+    " transformers.js_config transformers_version typical_p unsloth_fixed unsloth_version use_bfloat16 use_cache ";
 // key=value: allowed at that value, null or []; key= only at the latter two.
 constexpr std::string_view off_values =
     " add_cross_attention=false alibi=false attention_chunk_size= attention_multiplier= attn_logit_softcapping="
     " attn_temperature_tuning=false chunk_size_feed_forward=0 compression_config= cross_attention_hidden_size="
     " decoder_sparse_step= embedding_multiplier=1 final_logit_softcapping= hidden_activation=\"silu\""
-    " is_encoder_decoder=false logit_scale=1 logits_scaling=1 mlp_bias=false mlp_only_layers= moe_intermediate_size="
-    " n_routed_experts=0 no_rope_layers= norm_topk_prob= num_experts=0 num_experts_per_tok= num_local_experts=0"
-    " parallel_attn=false partial_rotary_factor=1 pretraining_tp=1 qk_layernorm=false quantization_config="
-    " query_pre_attn_scalar= residual_multiplier=1 rope_interleaved=false text_config= tie_encoder_decoder=false"
-    " use_mrope=false use_parallel_residual=false vision_config= ";
+    " is_encoder_decoder=false logit_scale=1 logits_scaling=1 mlp_bias=false mlp_only_layers="
+    " moe_intermediate_size= n_routed_experts=0 no_rope_layers= norm_topk_prob= num_experts=0 num_experts_per_tok="
+    " num_local_experts=0 parallel_attn=false partial_rotary_factor=1 pretraining_tp=1 qk_layernorm=false"
+    " quantization_config= query_pre_attn_scalar= residual_multiplier=1 rope_interleaved=false text_config="
+    " tie_encoder_decoder=false use_mrope=false use_parallel_residual=false vision_config= ";
 // What each kind of rotary scaling may hold beside its type and theta.
 constexpr std::string_view rope_keys =
     config::rope_scaling == "none"     ? " rope_type type rope_theta "
@@ -48,20 +50,19 @@ constexpr std::string_view rope_keys =
 
 bool contains(std::string_view list, const std::string& word) { return list.find(" " + word) != list.npos; }
 
-std::string show(const Json& value) {
-  if (value.kind == Json::Kind::string) return json_quote(value.string);
-  if (value.kind == Json::Kind::boolean) return value.boolean ? "true" : "false";
-  if (value.kind == Json::Kind::array) return value.items.empty() ? "[]" : "[...]";
-  if (value.kind != Json::Kind::number) return value.kind == Json::Kind::null ? "null" : "{...}";
+std::string show_number(double value) {
   char text[32];
-  return {text, static_cast<size_t>(std::snprintf(text, sizeof text, "%.17g", value.number))};
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
-
-Json number(double value) {
-  Json json;
-  json.kind = Json::Kind::number;
-  json.number = value;
-  return json;
+std::string show(const Json& value) {
+  switch (value.kind) {
+    case Json::Kind::null: return "null";
+    case Json::Kind::boolean: return value.boolean ? "true" : "false";
+    case Json::Kind::string: return json_quote(value.string);
+    case Json::Kind::array: return value.items.empty() ? "[]" : "[...]";
+    case Json::Kind::object: return "{...}";
+    default: return show_number(value.number);
+  }
 }
 
 // An object of the file, and the problems found in it so far.
@@ -87,8 +88,8 @@ struct Reader {
     const double found = get(key, otherwise);
     if (std::abs(found - expected) <= 1e-12 * std::abs(expected)) return;
     const Json* value = find(key);
-    refuse(key, "is " + (value != nullptr ? show(*value) : std::isnan(otherwise) ? "missing" : show(number(found))) +
-                    "; this engine was built for " + show(number(expected)));
+    refuse(key, "is " + (value != nullptr ? show(*value) : std::isnan(otherwise) ? "missing" : show_number(found)) +
+                    "; this engine was built for " + show_number(expected));
   }
   void expect_text(std::string_view key, std::string_view expected) const {
     const Json* value = find(key);
@@ -111,18 +112,17 @@ void check_keys(const Reader& reader) {
 }
 
 void check_sizes(const Reader& reader) {
-  const double heads = config::num_heads, kv_heads = is_mistral ? 8 : 32;
-  const bool no_kv_heads = is_llama || reader.values.find("num_key_value_heads") != nullptr;  // absent or null: as many as heads
-  const bool fixed_head_dim = config::qk_norm && reader.values.find("head_dim") == nullptr;  // Qwen3Config's default
-  reader.expect("hidden_size", config::hidden_size);
-  reader.expect("num_hidden_layers", config::num_layers);
-  reader.expect("num_attention_heads", config::num_heads);
-  reader.expect("num_key_value_heads", config::num_kv_heads, no_kv_heads ? heads : kv_heads);
-  reader.expect("head_dim", config::head_dim, fixed_head_dim ? 128 : config::hidden_size / heads);
-  reader.expect("intermediate_size", config::intermediate_size);
-  reader.expect("vocab_size", config::vocab_size);
-  reader.expect("max_position_embeddings", config::max_positions);
-  reader.expect("tie_word_embeddings", config::tied_head, 0);
+  // Absent keys mean what transformers' configuration classes say; null KV heads: as many as heads.
+  const bool no_kv_heads = is_llama || reader.values.find("num_key_value_heads") != nullptr;
+  const bool fixed_head_dim = config::qk_norm && reader.values.find("head_dim") == nullptr;
+  const double kv_heads = no_kv_heads ? config::num_heads : is_mistral ? 8 : 32, heads = config::num_heads;
+  const struct { const char* key; double expected, otherwise; } sizes[] = {
+      {"hidden_size", config::hidden_size, NAN}, {"num_hidden_layers", config::num_layers, NAN},
+      {"num_attention_heads", heads, NAN}, {"num_key_value_heads", config::num_kv_heads, kv_heads},
+      {"head_dim", config::head_dim, fixed_head_dim ? 128 : config::hidden_size / heads},
+      {"intermediate_size", config::intermediate_size, NAN}, {"vocab_size", config::vocab_size, NAN},
+      {"max_position_embeddings", config::max_positions, NAN}, {"tie_word_embeddings", config::tied_head, 0}};
+  for (const auto& [key, expected, otherwise] : sizes) reader.expect(key, expected, otherwise);
   if (static_cast<float>(reader.get("rms_norm_eps", 1e-6)) != config::rms_norm_eps)
     reader.expect("rms_norm_eps", static_cast<double>(config::rms_norm_eps), 1e-6);
 }

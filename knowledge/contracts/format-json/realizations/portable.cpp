@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// format.json: recursive descent over the bytes, strict RFC 8259; strings are checked UTF-8, lone surrogates become
+// format.json: recursive descent over the bytes, RFC 8259; string bytes are kept as they are, lone surrogate escapes become
 // U+FFFD, duplicate keys are refused. No tensor; any target; numbers to the nearest f64.
 // applies: hardware.platform=cpu-x86_64
 #include "format_json.h"
@@ -10,195 +10,131 @@
 
 namespace {
 
+constexpr std::string_view escape_names = "\"\\/bfnrt", escape_values = "\"\\/\b\f\n\r\t", digits = "0123456789";
+
 void append_utf8(std::string& out, uint32_t code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-    return;
-  }
-  const int more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-  out += static_cast<char>((0xf00 >> (more + 1) & 0xff) | code >> 6 * more);
+  const int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // bytes after the first
+  out += static_cast<char>(more == 0 ? code : (0xf00u >> (more + 1) & 0xff) | code >> 6 * more);
   for (int i = more - 1; i >= 0; --i) out += static_cast<char>(0x80 | (code >> 6 * i & 0x3f));
 }
 
-// Bytes of the valid UTF-8 sequence at the start of `text`, 0 where it isn't one.
-size_t utf8_length(std::string_view text) {
-  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<uint8_t>(text[i]) : 0u; };
-  const uint32_t lead = byte(0), next = byte(1);
-  if (lead < 0x80) return 1;
-  const size_t length = lead < 0xc2 ? 0 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : lead < 0xf5 ? 4 : 0;
-  if ((lead == 0xe0 && next < 0xa0) || (lead == 0xed && next > 0x9f)) return 0;
-  if ((lead == 0xf0 && next < 0x90) || (lead == 0xf4 && next > 0x8f)) return 0;
-  for (size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  return length;
-}
+struct Parser {
+  std::string_view text;
+  const std::string& source;
+  size_t at = 0;
 
-class Parser {
- public:
-  Parser(std::string_view text, const std::string& source) : text_(text), source_(source) {}
-
-  Json document() {
-    Json value = parse_value(0);
-    skip_space();
-    if (at_ != text_.size()) fail("text after the end");
-    return value;
-  }
-
- private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw EngineError(source_ + ": invalid JSON at byte " + std::to_string(at_) + ": " + what);
+    throw EngineError(source + ": invalid JSON at byte " + std::to_string(at) + ": " + what);
   }
-  char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
-  void skip_space() {
-    while (peek() == ' ' || peek() == '\n' || peek() == '\r' || peek() == '\t') ++at_;
-  }
+  void skip(std::string_view set) { at = std::min(text.find_first_not_of(set, at), text.size()); }
   bool take(std::string_view word) {
-    if (text_.substr(at_, word.size()) != word) return false;
-    at_ += word.size();
-    return true;
+    const bool found = text.substr(at, word.size()) == word;
+    if (found) at += word.size();
+    return found;
   }
-  // After an element: true at a comma, false at the closing bracket.
-  bool more(char close) {
-    skip_space();
-    const char next = peek();
-    if (next != ',' && next != close) fail(std::string("expected , or ") + close);
-    ++at_;
-    return next == ',';
+  bool take_token(std::string_view word) {
+    skip(" \n\r\t");
+    return take(word);
   }
 
-  Json parse_value(int depth) {
+  Json value(int depth) {
     if (depth > 64) fail("nested too deeply");
-    skip_space();
-    Json value;
-    if (peek() == '{') {
-      parse_object(value, depth);
-    } else if (peek() == '[') {
-      parse_array(value, depth);
-    } else if (peek() == '"') {
-      value.kind = Json::Kind::string;
-      value.string = parse_string();
+    Json json;
+    if (take_token("{")) {
+      json.kind = Json::Kind::object;
+      for (bool more = !take_token("}"); more; more = take_token(",")) {
+        if (!take_token("\"")) fail("expected a key");
+        std::string key = string();
+        if (!take_token(":")) fail("expected :");
+        json.members.emplace_back(std::move(key), value(depth + 1));
+      }
+      if (!json.members.empty() && !take("}")) fail("expected , or }");
+      refuse_twins(json);
+    } else if (take("[")) {
+      json.kind = Json::Kind::array;
+      for (bool more = !take_token("]"); more; more = take_token(",")) json.items.push_back(value(depth + 1));
+      if (!json.items.empty() && !take("]")) fail("expected , or ]");
+    } else if (take("\"")) {
+      json.kind = Json::Kind::string;
+      json.string = string();
     } else if (take("true") || take("false")) {
-      value.kind = Json::Kind::boolean;
-      value.boolean = text_[at_ - 2] == 'u';
+      json.kind = Json::Kind::boolean;
+      json.boolean = text[at - 2] == 'u';
     } else if (!take("null")) {
-      value.kind = Json::Kind::number;
-      value.number = parse_number();
+      json.kind = Json::Kind::number;
+      json.number = number();
     }
-    return value;
+    return json;
   }
 
-  void parse_object(Json& value, int depth) {
-    value.kind = Json::Kind::object;
-    ++at_;
-    skip_space();
-    if (take("}")) return;
-    do {
-      skip_space();
-      if (peek() != '"') fail("expected a key");
-      std::string key = parse_string();
-      skip_space();
-      if (!take(":")) fail("expected :");
-      value.members.emplace_back(std::move(key), parse_value(depth + 1));
-    } while (more('}'));
+  void refuse_twins(const Json& object) const {
     std::vector<std::string_view> keys;
-    for (const auto& [key, member] : value.members) keys.push_back(key);
+    for (const auto& member : object.members) keys.push_back(member.first);
     std::sort(keys.begin(), keys.end());
     const auto twin = std::adjacent_find(keys.begin(), keys.end());
     if (twin != keys.end()) fail("duplicate key " + json_quote(*twin));
   }
 
-  void parse_array(Json& value, int depth) {
-    value.kind = Json::Kind::array;
-    ++at_;
-    skip_space();
-    if (take("]")) return;
-    do value.items.push_back(parse_value(depth + 1));
-    while (more(']'));
+  void skip_digits() {
+    const size_t start = at;
+    skip(digits);
+    if (at == start) fail("expected a value");
   }
-
-  double parse_number() {
-    const size_t start = at_;
-    const auto digits = [&] {
-      const size_t first = at_;
-      while (peek() >= '0' && peek() <= '9') ++at_;
-      if (at_ == first) fail("expected a value");
-      return at_ - first;
-    };
+  double number() {
+    const size_t start = at;
     take("-");
-    const bool zero = peek() == '0';
-    if (digits() > 1 && zero) fail("a number with leading zeros");
-    if (take(".")) digits();
+    if (!take("0")) skip_digits();
+    if (take(".")) skip_digits();
     if (take("e") || take("E")) {
       if (!take("+")) take("-");
-      digits();
+      skip_digits();
     }
-    double number = 0;
-    if (std::from_chars(text_.data() + start, text_.data() + at_, number).ec != std::errc()) fail("number out of range");
-    return number;
+    double result = 0;
+    if (std::from_chars(text.data() + start, text.data() + at, result).ec != std::errc()) fail("number out of range");
+    return result;
   }
 
-  uint32_t parse_hex() {
+  uint32_t hex() {
     uint32_t code = 0;
-    const char* const begin = text_.data() + at_;
-    const size_t left = text_.size() - at_;
-    const auto [end, error] = std::from_chars(begin, begin + std::min<size_t>(4, left), code, 16);
+    const char* const begin = text.data() + at;
+    const auto [end, error] = std::from_chars(begin, begin + std::min<size_t>(4, text.size() - at), code, 16);
     if (error != std::errc() || end != begin + 4) fail("expected four hexadecimal digits");
-    at_ += 4;
+    at += 4;
     return code;
   }
-
-  void parse_escape(std::string& out) {
-    constexpr std::string_view names = "\"\\/bfnrt", values = "\"\\/\b\f\n\r\t";
-    const size_t name = names.find(peek());
-    if (at_ >= text_.size()) fail("string without an end");
-    if (name != names.npos) {
-      ++at_;
-      out += values[name];
-      return;
-    }
-    if (!take("u")) fail("unknown escape");
-    uint32_t code = parse_hex();
-    if (code >= 0xd800 && code < 0xdc00 && text_.substr(at_, 2) == "\\u") {
-      const size_t back = at_;
-      at_ += 2;
-      const uint32_t low = parse_hex();
-      if (low >= 0xdc00 && low < 0xe000) {
-        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-      } else {
-        at_ = back;
-      }
-    }
-    append_utf8(out, code >= 0xd800 && code < 0xe000 ? 0xfffd : code);
+  uint32_t escaped_code() {
+    const uint32_t code = hex();
+    if (code < 0xd800 || code >= 0xe000) return code;
+    const size_t behind = at;
+    if (code < 0xdc00 && take("\\u"))
+      if (const uint32_t low = hex(); low >= 0xdc00 && low < 0xe000) return 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+    at = behind;
+    return 0xfffd;
   }
-
-  std::string parse_string() {
-    std::string out;
-    for (++at_;;) {
-      if (at_ >= text_.size()) fail("string without an end");
+  // Behind the opening quote.
+  std::string string() {
+    for (std::string out; at < text.size();) {
       if (take("\"")) return out;
-      if (take("\\")) {
-        parse_escape(out);
-        continue;
+      if (!take("\\")) {
+        if (static_cast<uint8_t>(text[at]) < 0x20) fail("control character in a string");
+        out += text[at++];
+      } else if (take("u")) {
+        append_utf8(out, escaped_code());
+      } else {
+        const size_t name = at < text.size() ? escape_names.find(text[at++]) : std::string_view::npos;
+        if (name == std::string_view::npos) fail("unknown escape");
+        out += escape_values[name];
       }
-      if (static_cast<uint8_t>(peek()) < 0x20) fail("control character in a string");
-      const size_t length = utf8_length(text_.substr(at_));
-      if (length == 0) fail("invalid UTF-8");
-      out.append(text_, at_, length);
-      at_ += length;
     }
+    fail("string without an end");
   }
-
-  std::string_view text_;
-  const std::string& source_;
-  size_t at_ = 0;
 };
 
 }  // namespace
 
 const Json* Json::find(std::string_view key) const {
-  for (const auto& [name, value] : members)
-    if (name == key) return &value;
-  return nullptr;
+  const auto found = std::find_if(members.begin(), members.end(), [&](const auto& member) { return member.first == key; });
+  return found == members.end() ? nullptr : &found->second;
 }
 
 const Json& Json::at(std::string_view key) const {
@@ -208,12 +144,17 @@ const Json& Json::at(std::string_view key) const {
 }
 
 int64_t Json::integer() const {
-  if (kind != Kind::number || number != std::floor(number) || std::abs(number) > 9007199254740992.0)
-    throw EngineError("expected a whole number");
+  if (kind != Kind::number || number != std::floor(number) || std::abs(number) > 0x1p53) throw EngineError("expected a whole number");
   return static_cast<int64_t>(number);
 }
 
-Json parse_json(std::string_view text, const std::string& source) { return Parser(text, source).document(); }
+Json parse_json(std::string_view text, const std::string& source) {
+  Parser parser{text, source};
+  Json json = parser.value(0);
+  parser.skip(" \n\r\t");
+  if (parser.at != text.size()) parser.fail("text after the end");
+  return json;
+}
 
 Json parse_json_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -224,21 +165,15 @@ Json parse_json_file(const std::string& path) {
 
 std::string json_quote(std::string_view text) {
   std::string out = "\"";
-  for (size_t at = 0; at < text.size();) {
-    const size_t length = utf8_length(text.substr(at));
-    const char byte = text[at];
-    constexpr std::string_view escapes = "\"\\\b\f\n\r\t", names = "\"\\bfnrt";
-    if (const size_t escape = escapes.find(byte); escape != escapes.npos) {
-      (out += '\\') += names[escape];
+  for (const char byte : text) {
+    const size_t escape = escape_values.find(byte);
+    if (escape != std::string_view::npos && byte != '/') {
+      (out += '\\') += escape_names[escape];
     } else if (static_cast<uint8_t>(byte) < 0x20) {
-      constexpr const char* hex = "0123456789abcdef";
-      ((out += "\\u00") += hex[byte >> 4]) += hex[byte & 15];
-    } else if (length == 0) {
-      out += "\xef\xbf\xbd";
+      ((out += "\\u00") += digits[static_cast<size_t>(byte >> 4)]) += "0123456789abcdef"[byte & 15];
     } else {
-      out.append(text, at, length);
+      out += byte;
     }
-    at += std::max<size_t>(length, 1);
   }
   return out + "\"";
 }

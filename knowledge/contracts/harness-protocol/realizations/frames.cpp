@@ -11,53 +11,43 @@
 #include "decoder_model.h"
 #include "format_json.h"
 #include "runtime_threading.h"
-#include "text_generation.h"
 
 namespace {
 
 constexpr uint32_t magic = 0x3148494d, max_payload = uint32_t{1} << 30;
 constexpr uint16_t version = 1, reply_bit = 0x8000, last_bit = 0x0100, failure = 0xffff;
-enum Operation : uint16_t { hello = 1, load_folder, logits, trace, batch, prefill, decode, poison, encode_text, decode_text, generate_text, batch_decode, quit };
+enum Operation : uint16_t {
+  hello = 1, load, logits, trace, batch, prefill, decode, poison, encode_text, decode_text, generation, batch_decode, quit
+};
+constexpr size_t vocab = config::vocab_size, nowhere = ~size_t{0};
 
 struct Header {
   uint32_t magic;
   uint16_t version, opcode;
   uint32_t sequence, payload_bytes;
 };
-static_assert(sizeof(Header) == 16);
 
-// False at the end of the input.
-bool read_all(int fd, void* to, size_t bytes) {
-  for (char* at = static_cast<char*>(to); bytes > 0;) {
-    const ssize_t got = read(fd, at, bytes);
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    at += got;
-    bytes -= static_cast<size_t>(got);
+// Moves all bytes by read or write; false at the end of the stream.
+template <typename Call, typename Byte>
+bool move_all(Call call, int fd, Byte* at, size_t bytes) {
+  while (bytes > 0) {
+    const ssize_t moved = call(fd, at, bytes);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved <= 0) return false;
+    at += moved;
+    bytes -= static_cast<size_t>(moved);
   }
   return true;
 }
 
-void write_all(int fd, const void* from, size_t bytes) {
-  for (const char* at = static_cast<const char*>(from); bytes > 0;) {
-    const ssize_t put = write(fd, at, bytes);
-    if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) throw std::runtime_error("the harness is gone");
-    at += put;
-    bytes -= static_cast<size_t>(put);
-  }
-}
-
-// The request's payload, read from the front.
+// The payload of a request, read from the front.
 struct Request {
   uint16_t opcode;
   std::string bytes;
   size_t at = 0;
-
   std::string_view take(size_t count) {
     if (count > bytes.size() - at) throw EngineError("payload too short for opcode " + std::to_string(opcode));
-    at += count;
-    return std::string_view(bytes).substr(at - count, count);
+    return std::string_view(bytes).substr(std::exchange(at, at + count), count);
   }
   std::string_view rest() { return take(bytes.size() - at); }
   uint32_t u32() {
@@ -76,16 +66,25 @@ struct Request {
   }
 };
 
-void append_u32(std::string& out, size_t value) {
-  const uint32_t word = static_cast<uint32_t>(value);
-  out.append(reinterpret_cast<const char*>(&word), 4);
-}
-void append_floats(std::string& out, const std::vector<float>& values) {
-  out.append(reinterpret_cast<const char*>(values.data()), values.size() * 4);
-}
+// A row of a forward call and the row of the reply for its logits.
+struct Placed {
+  Row row;
+  size_t to;
+};
 
-uint32_t argmax(const float* values) {
-  return static_cast<uint32_t>(std::max_element(values, values + config::vocab_size) - values);
+void append_u32(std::string& out, size_t value) { out.append(reinterpret_cast<const char*>(&value), 4); }
+std::string float_bytes(const std::vector<float>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * 4};
+}
+size_t argmax(const float* values) { return static_cast<size_t>(std::max_element(values, values + vocab) - values); }
+// Floats of a reply.
+std::vector<float> make_rows(size_t rows, size_t columns) {
+  if (rows > max_payload / 4 / columns) throw EngineError(std::to_string(rows) + " rows make a reply of more than 1 GiB");
+  return std::vector<float>(rows * columns);
+}
+void check_range(const char* what, size_t value, size_t first, size_t last) {
+  if (value < first || value > last)
+    throw EngineError(std::to_string(value) + " " + what + "; expected " + std::to_string(first) + ".." + std::to_string(last));
 }
 
 class Session {
@@ -95,25 +94,29 @@ class Session {
 
   void send(uint16_t opcode, const std::string& payload) {
     const Header header{magic, version, opcode, sequence, static_cast<uint32_t>(payload.size())};
-    write_all(out_, &header, sizeof header);
-    write_all(out_, payload.data(), payload.size());
+    const bool sent = move_all(write, out_, reinterpret_cast<const char*>(&header), sizeof header) &&
+                      move_all(write, out_, payload.data(), payload.size());
+    if (!sent) throw std::runtime_error("the harness is gone");
   }
 
   void answer(Request& request) {
     const uint16_t reply = request.opcode | reply_bit;
     switch (request.opcode) {
       case hello: return send(reply, run_hello());
-      case load_folder: return send(reply, run_load(request));
+      case load: return send(reply, run_load(request));
       case logits: return send(reply, run_logits(request));
       case trace: return send(reply, run_trace(request));
       case batch: return send(reply, run_batch(request));
       case prefill: return send(reply, run_prefill(request));
-      case decode: return run_decode(request, 1);
-      case poison: lengths_ = {}; poison_state(ctx_, model()); return send(reply, "");
+      case decode: return run_decode(request, request.u32(), 1);
+      case poison:
+        lengths_ = {};
+        poison_state(ctx_, model());
+        return send(reply, "");
       case encode_text: return send(reply, run_encode(request));
       case decode_text: return send(reply, run_decode_text(request));
-      case generate_text: return send(reply | last_bit, run_generate(request));
-      case batch_decode: return run_decode(request, request.u32());
+      case generation: return send(reply | last_bit, run_generation(request));
+      case batch_decode: return run_decode(request, 0, request.u32());
       case quit: return send(reply, "");
       default: throw EngineError("unknown opcode " + std::to_string(request.opcode));
     }
@@ -125,215 +128,169 @@ class Session {
     return *model_;
   }
   const Tokenizer& tokenizer() {
-    model();
     if (tokenizer_ == nullptr) tokenizer_ = load_tokenizer(folder_);
     return *tokenizer_;
   }
-  // Whether text can be sent now: a model is loaded, and its folder and this engine have a tokenizer.
-  bool can_encode() {
-    try {
-      encode(tokenizer(), "", false, false);
-      return true;
-    } catch (const EngineError&) {
-      return false;
-    }
-  }
-  static void check_slot(uint32_t slot) {
-    if (slot >= config::max_batch) throw EngineError("slot " + std::to_string(slot) + " of " + std::to_string(config::max_batch));
-  }
-  static void check_count(size_t count) {
-    if (count == 0 || count > config::max_context)
-      throw EngineError(std::to_string(count) + " tokens; expected 1.." + std::to_string(config::max_context));
-  }
-  // Room for a reply of `rows` rows of `columns` floats.
-  static std::vector<float> rows_of(size_t rows, size_t columns) {
-    if (rows > max_payload / 4 / columns) throw EngineError(std::to_string(rows) + " rows make a reply of more than 1 GiB");
-    return std::vector<float>(rows * columns);
-  }
 
-  enum class Want : uint8_t { all_rows, last_row };
-  // Feeds ids [begin, end) of one sequence in calls of at most max_rows rows.
-  void feed(uint32_t slot, std::span<const int32_t> ids, size_t begin, size_t end, Want want, float* to) {
-    while (begin < end) {
-      const size_t count = std::min<size_t>(end - begin, config::max_rows);
+  // One forward call, or several where there are more than max_rows rows.
+  void run_rows(std::span<const Placed> placed, float* to, TraceSink sink = nullptr, void* user = nullptr) {
+    for (; !placed.empty(); placed = placed.subspan(std::min<size_t>(placed.size(), config::max_rows))) {
       std::vector<Row> rows;
       std::vector<int32_t> wanted;
-      for (size_t i = 0; i < count; ++i) {
-        rows.push_back({ids[begin + i], static_cast<int32_t>(slot), static_cast<int32_t>(begin + i)});
-        if (want == Want::all_rows || begin + i + 1 == ids.size()) wanted.push_back(static_cast<int32_t>(i));
+      std::vector<size_t> places;
+      for (const Placed& item : placed.first(std::min<size_t>(placed.size(), config::max_rows))) {
+        if (item.to != nowhere) {
+          wanted.push_back(static_cast<int32_t>(rows.size()));
+          places.push_back(item.to);
+        }
+        rows.push_back(item.row);
       }
-      forward(ctx_, model(), rows, wanted, f32_view(to, config::vocab_size), nullptr, nullptr);
-      to += wanted.size() * size_t{config::vocab_size};
-      begin += count;
+      std::vector<float> scores(wanted.size() * vocab);
+      forward(ctx_, model(), rows, wanted, f32_view(scores.data(), config::vocab_size), sink, user);
+      for (size_t i = 0; i < places.size(); ++i) std::copy_n(scores.data() + i * vocab, vocab, to + places[i] * vocab);
+      for (const Row& row : rows) lengths_[static_cast<size_t>(row.slot)] = static_cast<size_t>(row.position) + 1;
     }
-    lengths_[slot] = end;
+  }
+  static std::vector<Placed> place(std::span<const int32_t> ids, size_t slot) {
+    check_range("tokens", ids.size(), 1, config::max_context);
+    std::vector<Placed> rows;
+    for (const int32_t id : ids)
+      rows.push_back({{id, static_cast<int32_t>(slot), static_cast<int32_t>(rows.size())}, rows.size()});
+    return rows;
   }
 
   std::string run_hello() {
+    bool text = model_ != nullptr;  // whether text can be sent now: this engine and the loaded folder have a tokenizer
+    try {
+      if (text) encode(tokenizer(), "", false, false);
+    } catch (const EngineError&) {
+      text = false;
+    }
     std::string json = "{\"protocol\":1,\"name\":" + json_quote(config::engine_name);
     const std::pair<const char*, int> sizes[] = {
-        {"threads", ctx_.pool.threads()},      {"max_context", config::max_context}, {"max_batch", config::max_batch},
-        {"vocab_size", config::vocab_size},    {"hidden_size", config::hidden_size}, {"num_layers", config::num_layers}};
+        {"threads", ctx_.pool.threads()},   {"max_context", config::max_context}, {"max_batch", config::max_batch},
+        {"vocab_size", config::vocab_size}, {"hidden_size", config::hidden_size}, {"num_layers", config::num_layers}};
     for (const auto& [name, value] : sizes) json += ",\"" + std::string(name) + "\":" + std::to_string(value);
-    return json + ",\"tokenizer\":" + (can_encode() ? "true}" : "false}");
+    return json + ",\"tokenizer\":" + (text ? "true}" : "false}");
   }
 
   std::string run_load(Request& request) {
-    model_.reset();
+    model_.reset();  // before the next one: two may not fit
     tokenizer_.reset();
-    folder_ = request.rest();
     lengths_ = {};
+    folder_ = request.rest();
     model_ = std::make_unique<Model>(load_model(ctx_, folder_));
     std::string json = "{\"tensors\":[";
     int64_t bytes = 0;
     for (const auto& [name, tensor] : model_->ledger) {
-      int64_t elements = 1;
-      json += (json.back() == '[' ? "" : ",");
-      json += "{\"name\":" + json_quote(name) + ",\"dtype\":\"" + dtype_name(tensor.dtype) + "\",\"shape\":[";
-      for (const int64_t size : tensor.shape) {
-        json += (json.back() == '[' ? "" : ",") + std::to_string(size);
-        elements *= size;
+      int64_t size = element_bytes(tensor.dtype);
+      json += (bytes == 0 ? "{\"name\":" : ",{\"name\":") + json_quote(name) + ",\"dtype\":\"" + dtype_name(tensor.dtype) + "\",\"shape\":[";
+      for (const int64_t side : tensor.shape) {
+        json += (json.back() == '[' ? "" : ",") + std::to_string(side);
+        size *= side;
       }
       json += "],\"reads\":" + std::to_string(tensor.reads) + "}";
-      bytes += elements * element_bytes(tensor.dtype);
+      bytes += size;
     }
     const size_t kv_bytes = model_->kv.keys.bytes() + model_->kv.values.bytes();
     return json + "],\"weight_bytes\":" + std::to_string(bytes) + ",\"kv_bytes\":" + std::to_string(kv_bytes) + "}";
   }
 
   std::string run_logits(Request& request) {
-    const std::vector<int32_t> chunks = request.ids(request.u32());
-    const std::vector<int32_t> ids = request.ids(request.u32());
+    const std::vector<int32_t> chunks = request.ids(request.u32()), ids = request.ids(request.u32());
     request.end();
-    check_count(ids.size());
-    uint64_t sum = 0;
-    for (const int32_t chunk : chunks) sum += static_cast<uint32_t>(chunk);
-    if (sum != ids.size()) throw EngineError("the chunks hold " + std::to_string(sum) + " ids of " + std::to_string(ids.size()));
-    std::vector<float> rows = rows_of(ids.size(), config::vocab_size);
+    const std::vector<Placed> rows = place(ids, 0);
+    std::vector<float> scores = make_rows(rows.size(), vocab);
     size_t begin = 0;
     for (const int32_t chunk : chunks) {
-      const size_t end = begin + static_cast<size_t>(chunk);
-      feed(0, ids, begin, end, Want::all_rows, rows.data() + begin * config::vocab_size);
-      begin = end;
+      check_range("ids in a chunk", static_cast<uint32_t>(chunk), 0, rows.size() - begin);
+      run_rows(std::span(rows).subspan(begin, static_cast<size_t>(chunk)), scores.data());
+      begin += static_cast<size_t>(chunk);
     }
-    std::string reply;
-    append_floats(reply, rows);
-    return reply;
+    check_range("ids in all chunks", begin, rows.size(), rows.size());
+    return float_bytes(scores);
   }
 
   std::string run_trace(Request& request) {
-    const std::vector<int32_t> ids = request.ids(request.u32());
+    std::vector<Placed> rows = place(request.ids(request.u32()), 0);
     request.end();
-    check_count(ids.size());
-    constexpr size_t stages = 2 * config::num_layers + 2, step = 16;  // few rows a call: their logits are thrown away
+    constexpr size_t stages = 2 * config::num_layers + 2, hidden_size = config::hidden_size;
     struct Sink {
       std::vector<float> values;
-      size_t begin, num_ids;
-    } sink{rows_of(stages * ids.size(), config::hidden_size), 0, ids.size()};
-    std::vector<float> scratch(step * config::vocab_size);
-    for (; sink.begin < ids.size(); sink.begin += step) {
-      std::vector<Row> rows;
-      std::vector<int32_t> wanted;
-      for (size_t i = sink.begin; i < std::min(ids.size(), sink.begin + step); ++i) {
-        wanted.push_back(static_cast<int32_t>(rows.size()));
-        rows.push_back({ids[i], 0, static_cast<int32_t>(i)});
-      }
-      const TraceSink copy = [](void* user, int stage, int num_rows, View hidden) {
+      size_t num_rows, at;
+    } sink{make_rows(stages * rows.size(), hidden_size), rows.size(), 0};
+    std::vector<float> scores(vocab);
+    for (Placed& item : rows) {  // one by one: their logits, which nobody wants, would be large
+      item.to = 0;
+      run_rows({&item, 1}, scores.data(), [](void* user, int stage, int, View hidden) {
         Sink& to = *static_cast<Sink*>(user);
-        for (int row = 0; row < num_rows; ++row) {
-          const size_t index = static_cast<size_t>(stage) * to.num_ids + to.begin + static_cast<size_t>(row);
-          std::copy_n(hidden.row(row), config::hidden_size, to.values.data() + index * config::hidden_size);
-        }
-      };
-      forward(ctx_, model(), rows, wanted, f32_view(scratch.data(), config::vocab_size), copy, &sink);
+        std::copy_n(hidden.row(0), hidden_size, &to.values[(static_cast<size_t>(stage) * to.num_rows + to.at) * hidden_size]);
+      }, &sink);
+      ++sink.at;
     }
-    lengths_[0] = ids.size();
-    std::string reply;
-    append_floats(reply, sink.values);
-    return reply;
+    return float_bytes(sink.values);
   }
 
   std::string run_batch(Request& request) {
     const std::vector<int32_t> lengths = request.ids(request.u32());
-    if (lengths.size() > config::max_batch) throw EngineError("more sequences than max_batch");
-    std::vector<std::vector<int32_t>> sequences;
-    std::vector<size_t> starts;  // row of each sequence's first logits
-    size_t total = 0, longest = 0;
+    check_range("sequences", lengths.size(), 1, config::max_batch);
+    std::vector<std::vector<Placed>> steps(config::max_context);
+    size_t slot = 0, total = 0;
     for (const int32_t length : lengths) {
-      check_count(static_cast<uint32_t>(length));
-      sequences.push_back(request.ids(static_cast<uint32_t>(length)));
-      starts.push_back(total);
-      total += sequences.back().size();
-      longest = std::max(longest, sequences.back().size());
+      for (Placed item : place(request.ids(static_cast<uint32_t>(length)), slot)) {
+        item.to = total++;
+        steps[static_cast<size_t>(item.row.position)].push_back(item);
+      }
+      ++slot;
     }
     request.end();
-    std::vector<float> all = rows_of(total, config::vocab_size), step(sequences.size() * config::vocab_size);
-    for (size_t t = 0; t < longest; ++t) {
-      std::vector<Row> rows;
-      std::vector<int32_t> wanted;
-      for (size_t s = 0; s < sequences.size(); ++s) {
-        if (t >= sequences[s].size()) continue;
-        wanted.push_back(static_cast<int32_t>(rows.size()));
-        rows.push_back({sequences[s][t], static_cast<int32_t>(s), static_cast<int32_t>(t)});
-        lengths_[s] = t + 1;
-      }
-      forward(ctx_, model(), rows, wanted, f32_view(step.data(), config::vocab_size), nullptr, nullptr);
-      for (size_t i = 0; i < rows.size(); ++i)
-        std::copy_n(step.data() + i * config::vocab_size, config::vocab_size,
-                    all.data() + (starts[static_cast<size_t>(rows[i].slot)] + t) * config::vocab_size);
-    }
-    std::string reply;
-    append_floats(reply, all);
-    return reply;
+    std::vector<float> scores = make_rows(total, vocab);
+    for (const std::vector<Placed>& step : steps) run_rows(step, scores.data());
+    return float_bytes(scores);
   }
 
   std::string run_prefill(Request& request) {
-    const uint32_t slot = request.u32();
-    check_slot(slot);
-    const std::vector<int32_t> ids = request.ids(request.u32());
+    const size_t slot = request.u32();
+    check_range("is the slot", slot, 0, config::max_batch - 1);
+    std::vector<Placed> rows = place(request.ids(request.u32()), slot);
     request.end();
-    check_count(ids.size());
-    std::vector<float> row(config::vocab_size);
-    feed(slot, ids, 0, ids.size(), Want::last_row, row.data());
+    for (Placed& item : rows) item.to = nowhere;
+    rows.back().to = 0;
+    std::vector<float> scores(vocab);
+    run_rows(rows, scores.data());
     std::string reply;
-    append_u32(reply, argmax(row.data()));
-    append_floats(reply, row);
-    return reply;
+    append_u32(reply, argmax(scores.data()));
+    return reply + float_bytes(scores);
   }
 
-  // Slots 0..n-1 side by side, or the one slot that the payload names; each feeds its own argmax on.
-  void run_decode(Request& request, size_t num_slots) {
-    std::vector<Row> rows;
-    std::vector<int32_t> wanted;
-    const uint32_t first_slot = request.opcode == decode ? request.u32() : 0;
-    for (const int32_t token : request.ids(num_slots)) {
-      const uint32_t slot = first_slot + static_cast<uint32_t>(rows.size());
-      check_slot(slot);
-      wanted.push_back(static_cast<int32_t>(rows.size()));
-      rows.push_back({token, static_cast<int32_t>(slot), static_cast<int32_t>(lengths_[slot])});
-    }
+  // Slots first..first+count-1 side by side; each feeds its own argmax on.
+  void run_decode(Request& request, size_t first, size_t count) {
+    const std::vector<int32_t> tokens = request.ids(count);
     const uint32_t steps = request.u32();
     request.end();
-    for (const Row& row : rows)
-      if (static_cast<size_t>(row.position) + steps > config::max_context) throw EngineError("the context is too short for these steps");
-    std::vector<float> scores = rows_of(rows.size(), config::vocab_size);
-    const uint16_t reply = request.opcode | reply_bit;
+    check_range("slots", first + tokens.size(), 1, config::max_batch);
+    std::vector<Placed> rows;
+    for (const int32_t token : tokens) {
+      const size_t slot = first + rows.size();
+      check_range("tokens", lengths_[slot] + steps, 0, config::max_context);
+      rows.push_back({{token, static_cast<int32_t>(slot), static_cast<int32_t>(lengths_[slot])}, rows.size()});
+    }
+    std::vector<float> scores = make_rows(rows.size(), vocab);
     for (uint32_t step = 0; step < steps; ++step) {
-      forward(ctx_, model(), rows, wanted, f32_view(scores.data(), config::vocab_size), nullptr, nullptr);
+      run_rows(rows, scores.data());
       std::string payload;
       append_u32(payload, step);
-      for (size_t i = 0; i < rows.size(); ++i) {
-        const uint32_t best = argmax(scores.data() + i * config::vocab_size);
+      for (Placed& item : rows) {
+        const size_t best = argmax(&scores[item.to * vocab]);
         append_u32(payload, best);
-        rows[i].token = static_cast<int32_t>(best);
-        lengths_[static_cast<size_t>(rows[i].slot)] = static_cast<size_t>(++rows[i].position);
+        item.row.token = static_cast<int32_t>(best);
+        ++item.row.position;
       }
-      send(reply, payload);
+      send(request.opcode | reply_bit, payload);
     }
     std::string last;
     append_u32(last, steps);
-    append_floats(last, scores);
-    send(reply | last_bit, last);
+    send(request.opcode | reply_bit | last_bit, last + float_bytes(scores));
   }
 
   std::string run_encode(Request& request) {
@@ -346,49 +303,44 @@ class Session {
 
   std::string run_decode_text(Request& request) {
     TextStream stream(tokenizer(), (request.take(1)[0] & 1) != 0);
-    const std::vector<int32_t> ids = request.ids((request.bytes.size() - request.at) / 4);
-    request.end();
-    std::string reply;
-    for (size_t i = 0; i < ids.size(); ++i) {
-      std::string chunk = stream.append(ids[i]);
-      if (i + 1 == ids.size()) chunk += stream.finish();
+    std::string reply, chunk;
+    for (size_t left = request.ids((request.bytes.size() - 1) / 4).size(), at = 1; left > 0; --left, at += 4) {
+      int32_t id;
+      std::memcpy(&id, request.bytes.data() + at, 4);
+      chunk = stream.append(id);
+      if (left == 1) chunk += stream.finish();
       append_u32(reply, chunk.size());
       reply += chunk;
     }
+    request.end();
     return reply;
   }
 
-  std::string run_generate(Request& request) {
+  std::string run_generation(Request& request) {
     const Json json = parse_json(request.rest(), "generate request");
-    const auto number = [&](const char* key, double otherwise) {
-      const Json* value = json.find(key);
-      return value == nullptr ? otherwise : value->number;
-    };
     GenerationRequest job;
-    if (const Json* ids = json.find("prompt_ids"); ids != nullptr) {
-      for (const Json& id : ids->items) job.prompt_ids.push_back(static_cast<int32_t>(id.integer()));
-    } else {
-      job.prompt_ids = encode(tokenizer(), json.at("prompt").string, true, true);
+    for (const auto& [key, value] : json.members) {
+      if (key == "prompt") {
+        job.prompt_ids = encode(tokenizer(), value.string, true, true);
+      } else if (key == "prompt_ids") {
+        for (const Json& id : value.items) job.prompt_ids.push_back(static_cast<int32_t>(id.integer()));
+      } else if (key == "stop") {
+        for (const Json& text : value.items) job.stops.push_back(text.string);
+      } else if (key == "ignore_eos") {
+        job.ignore_eos = value.boolean;
+      } else if (!set_parameter(job, key, value.number)) {
+        throw EngineError("unknown or impossible " + json_quote(key));
+      }
     }
-    job.max_tokens = static_cast<int32_t>(number("max_tokens", job.max_tokens));
-    job.sampling.temperature = number("temperature", job.sampling.temperature);
-    job.sampling.top_k = static_cast<int32_t>(number("top_k", job.sampling.top_k));
-    job.sampling.top_p = number("top_p", job.sampling.top_p);
-    job.sampling.min_p = number("min_p", job.sampling.min_p);
-    job.sampling.repetition_penalty = number("repetition_penalty", job.sampling.repetition_penalty);
-    job.sampling.seed = static_cast<uint64_t>(number("seed", 0));
-    if (const Json* stop = json.find("stop"); stop != nullptr)
-      for (const Json& text : stop->items) job.stops.push_back(text.string);
-    if (const Json* ignore = json.find("ignore_eos"); ignore != nullptr) job.ignore_eos = ignore->boolean;
     const GenerationResult result = generate(ctx_, model(), tokenizer(), job, [&](int32_t id, std::string_view text) {
       std::string payload;
       append_u32(payload, static_cast<uint32_t>(id));
-      send(generate_text | reply_bit, payload.append(text));
+      send(generation | reply_bit, payload.append(text));
     });
     lengths_[0] = 0;
-    std::string reply = "{\"finish_reason\":" + json_quote(result.finish_reason) + ",\"text\":" + json_quote(result.text) + ",\"ids\":[";
-    for (const int32_t id : result.ids) reply += (reply.back() == '[' ? "" : ",") + std::to_string(id);
-    return reply + "]}";
+    std::string ids;
+    for (const int32_t id : result.ids) ids += (ids.empty() ? "" : ",") + std::to_string(id);
+    return "{\"finish_reason\":" + json_quote(result.finish_reason) + ",\"text\":" + json_quote(result.text) + ",\"ids\":[" + ids + "]}";
   }
 
   Context& ctx_;
@@ -401,17 +353,30 @@ class Session {
 
 }  // namespace
 
+bool set_parameter(GenerationRequest& request, std::string_view name, double value) {
+  const bool whole = value == std::floor(value) && value >= 0;
+  Sampling& sampling = request.sampling;
+  if (name == "temperature") return sampling.temperature = value, true;
+  if (name == "top_p") return sampling.top_p = value, true;
+  if (name == "min_p") return sampling.min_p = value, true;
+  if (name == "repetition_penalty") return sampling.repetition_penalty = value, true;
+  if (name == "seed") return sampling.seed = static_cast<uint64_t>(whole && value <= 0x1p53 ? value : 0), whole && value <= 0x1p53;
+  const int32_t count = whole && value < 0x1p31 ? static_cast<int32_t>(value) : -1;
+  if (name == "top_k") return sampling.top_k = count, count >= 0;
+  return name == "max_tokens" && (request.max_tokens = count) >= 0;
+}
+
 int serve_harness(Context& ctx, int in_fd, int out_fd) {
   std::signal(SIGPIPE, SIG_IGN);
   Session session(ctx, out_fd);
-  for (Header header; read_all(in_fd, &header, sizeof header);) {
+  for (Header header; move_all(read, in_fd, reinterpret_cast<char*>(&header), sizeof header);) {
     session.sequence = header.sequence;
     if (header.magic != magic || header.version != version || header.payload_bytes > max_payload) {
       session.send(failure, "malformed frame: magic, version or length");
       return 1;
     }
     Request request{header.opcode, std::string(header.payload_bytes, '\0')};
-    if (!read_all(in_fd, request.bytes.data(), request.bytes.size())) return 1;
+    if (!move_all(read, in_fd, request.bytes.data(), request.bytes.size())) return 1;
     try {
       session.answer(request);
     } catch (const EngineError& error) {

@@ -11,7 +11,6 @@
 #include "decoder_model.h"
 #include "harness_protocol.h"
 #include "runtime_threading.h"
-#include "text_generation.h"
 
 namespace {
 
@@ -25,81 +24,56 @@ struct UsageError : std::runtime_error {
 };
 
 struct Arguments {
-  std::string folder, logits_file;
-  std::string prompt;
-  bool has_prompt = false, harness = false, help = false;
+  std::string folder, prompt, logits_file;
+  bool has_prompt = false;
   GenerationRequest request;
 };
 
 template <typename T>
-T parse_number(std::string_view name, std::string_view text) {
+T parse_number(const std::string& name, std::string_view text) {
   T value{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty())
-    throw UsageError(std::string(name) + " " + std::string(text) + ": not a number in range");
+  if (error != std::errc() || end != text.data() + text.size())
+    throw UsageError(name + " " + std::string(text) + ": not a number in range");
   return value;
 }
 
-std::vector<int32_t> parse_ids(std::string_view text) {
-  std::vector<int32_t> ids;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t comma = std::min(text.find(',', at), text.size());
-    ids.push_back(parse_number<int32_t>("--ids", text.substr(at, comma - at)));
-    at = comma + 1;
-  }
-  return ids;
-}
-
-void parse_option(Arguments& arguments, std::string_view name, const std::string& value) {
-  GenerationRequest& request = arguments.request;
+void parse_option(Arguments& arguments, const std::string& name, const std::string& value) {
   if (name == "--prompt") {
     arguments.prompt = value;
     arguments.has_prompt = true;
-  } else if (name == "--ids") {
-    request.prompt_ids = parse_ids(value);
-  } else if (name == "--max-tokens") {
-    request.max_tokens = parse_number<int32_t>(name, value);
-  } else if (name == "--temperature") {
-    request.sampling.temperature = parse_number<double>(name, value);
-  } else if (name == "--top-k") {
-    request.sampling.top_k = parse_number<int32_t>(name, value);
-  } else if (name == "--top-p") {
-    request.sampling.top_p = parse_number<double>(name, value);
-  } else if (name == "--min-p") {
-    request.sampling.min_p = parse_number<double>(name, value);
-  } else if (name == "--repetition-penalty") {
-    request.sampling.repetition_penalty = parse_number<double>(name, value);
-  } else if (name == "--seed") {
-    request.sampling.seed = parse_number<uint64_t>(name, value);
   } else if (name == "--stop") {
-    request.stops.push_back(value);
+    arguments.request.stops.push_back(value);
   } else if (name == "--logits") {
     arguments.logits_file = value;
+  } else if (name == "--ids") {
+    for (size_t at = 0; at <= value.size(); at = std::min(value.find(',', at), value.size()) + 1)
+      arguments.request.prompt_ids.push_back(parse_number<int32_t>(name, value.substr(at, value.find(',', at) - at)));
   } else {
-    throw UsageError("unknown option " + std::string(name));
+    std::string parameter = name.substr(2);
+    std::replace(parameter.begin(), parameter.end(), '-', '_');
+    GenerationRequest trial;
+    if (!set_parameter(trial, parameter, 1)) throw UsageError("unknown option " + name);
+    if (!set_parameter(arguments.request, parameter, parse_number<double>(name, value)))
+      throw UsageError(name + " " + value + ": not in range");
   }
 }
 
 Arguments parse_arguments(const std::vector<std::string>& words) {
   Arguments arguments;
   for (size_t i = 0; i < words.size(); ++i) {
-    const std::string& word = words[i];
-    if (word == "--help" || word == "-h") {
-      arguments.help = true;
-    } else if (word == "--harness") {
-      arguments.harness = true;
-    } else if (word == "--ignore-eos") {
+    if (words[i] == "--ignore-eos") {
       arguments.request.ignore_eos = true;
-    } else if (word.starts_with("--")) {
-      if (i + 1 == words.size()) throw UsageError(word + " needs a value");
-      parse_option(arguments, word, words[++i]);
+    } else if (words[i].starts_with("--")) {
+      if (i + 1 == words.size()) throw UsageError(words[i] + " is unknown or needs a value");
+      parse_option(arguments, words[i], words[i + 1]);
+      ++i;
     } else if (arguments.folder.empty()) {
-      arguments.folder = word;
+      arguments.folder = words[i];
     } else {
-      throw UsageError("unexpected argument " + word);
+      throw UsageError("unexpected argument " + words[i]);
     }
   }
-  if (arguments.help || arguments.harness) return arguments;
   if (arguments.folder.empty()) throw UsageError("MODEL_DIR is missing");
   if (arguments.has_prompt == !arguments.request.prompt_ids.empty()) throw UsageError("give either --prompt or --ids");
   return arguments;
@@ -117,28 +91,29 @@ void write_logits(Context& ctx, Model& model, std::span<const int32_t> ids, cons
   if (!file.flush()) throw EngineError("cannot write " + path);
 }
 
-int run(const Arguments& arguments) {
-  ThreadPool pool(config::num_threads);
-  Workspace workspace(workspace_floats());
-  Context ctx{pool, workspace};
-  if (arguments.harness) return serve_harness(ctx, 3, 4);
-  GenerationRequest request = arguments.request;
+void run(Context& ctx, Arguments arguments) {
   const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(arguments.folder);
+  GenerationRequest& request = arguments.request;
   if (arguments.has_prompt) request.prompt_ids = encode(*tokenizer, arguments.prompt, true, true);
   Model model = load_model(ctx, arguments.folder);
   if (!arguments.logits_file.empty()) write_logits(ctx, model, request.prompt_ids, arguments.logits_file);
   generate(ctx, model, *tokenizer, request, [](int32_t, std::string_view text) { std::cout << text << std::flush; });
   std::cout << std::endl;
-  return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (std::find(words.begin(), words.end(), "--help") != words.end()) return std::cout << usage, 0;
   try {
-    const Arguments arguments = parse_arguments({argv + 1, argv + argc});
-    if (!arguments.help) return run(arguments);
-    std::cout << usage;
+    const bool harness = words.size() == 1 && words[0] == "--harness";
+    const Arguments arguments = harness ? Arguments{} : parse_arguments(words);
+    ThreadPool pool(config::num_threads);
+    Workspace workspace(workspace_floats());
+    Context ctx{pool, workspace};
+    if (harness) return serve_harness(ctx, 3, 4);
+    run(ctx, arguments);
     return 0;
   } catch (const UsageError& error) {
     std::cerr << error.what() << "\n" << usage;
