@@ -113,6 +113,8 @@ const Comparison = z.strictObject({
   metric: z.enum(['prefill_tokens_per_second', 'decode_tokens_per_second']),
   /** Engine over baseline, of the mean tokens per second. */
   ratio: figure,
+  /** Of the median tokens per second of all runs: a single run that was held up doesn't move it. */
+  median_ratio: figure,
   /** 95 % bootstrap interval over rounds; null below three rounds. */
   low: figure.nullable(),
   high: figure.nullable(),
@@ -140,5 +142,7 @@ export const Benchmark = z.strictObject({
   rates_before: MachineRates.nullable(),
   rates_after: MachineRates.nullable(),
   physics: z.array(PhysicsCheck),
+  /** Why the figures may be worth less than they look; for people. */
+  warnings: z.array(z.string()),
 });
 export type Benchmark = z.infer<typeof Benchmark>;

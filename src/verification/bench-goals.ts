@@ -66,7 +66,8 @@ function evaluateGoal(goal: Goal, benchmark: Benchmark): GoalVerdict {
   const status = holds(measured, goal.comparison, required) ? 'met' : 'missed';
   const { unit } = metrics[metric];
   const ratio = baseline === null ? '' : `, ${(measured / baseline).toFixed(3)}x ${goal.baseline}`;
-  const note = `${show(measured)} ${unit}${ratio}; required ${goal.comparison} ${show(required)} ${unit}`;
+  const doubts = benchmark.warnings.length === 0 ? '' : ` (${benchmark.warnings.join('; ')})`;
+  const note = `${show(measured)} ${unit}${ratio}; required ${goal.comparison} ${show(required)} ${unit}${doubts}`;
   return { written: goal.written, metric, status, measured, baseline, note };
 }
 

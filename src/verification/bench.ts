@@ -6,7 +6,7 @@ import type { ModelFacts } from '../model/model-facts.ts';
 import { peakMemoryBytes, watchConditions } from './bench-conditions.ts';
 import { drawPrompts, roundRates, runRounds, type Series } from './bench-rounds.ts';
 import { checkIntegrity, type Workload, warmUp } from './bench-run.ts';
-import { pairedRatio, summariseServing, summariseSpeed } from './bench-statistics.ts';
+import { pairedRatio, percentile, summariseServing, summariseSpeed } from './bench-statistics.ts';
 import { checkPhysics, shareOfRates, type UnavoidableWork } from './physics.ts';
 import type { EngineClient } from './protocol-client.ts';
 
@@ -93,8 +93,32 @@ function compare(engine: Series, baseline: Series, workload: Workload): Benchmar
   ] as const;
   return tests.map(([metric, seconds, tokens]) => {
     const ours = roundRates(engine, tokens, seconds);
-    return { metric, ...pairedRatio(ours, roundRates(baseline, tokens, seconds)), rounds: ours.length };
+    const median = (series: Series) =>
+      percentile(
+        series.runs.map((run) => run[seconds]),
+        0.5,
+      );
+    const median_ratio = median(baseline) / median(engine);
+    return {
+      metric,
+      ...pairedRatio(ours, roundRates(baseline, tokens, seconds)),
+      median_ratio,
+      rounds: ours.length,
+    };
   });
+}
+
+/** Both engines spin while their threads wait for each other: a core taken away costs them far more than its share. */
+function warningsOf(conditions: Benchmark['conditions'], engine: EngineBenchmark, threads: number): string[] {
+  const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+  const { foreign_cpu_share: foreign, steal_share: steal, cores } = conditions;
+  const error = Math.max(engine.prefill.relative_error, engine.decode.relative_error);
+  return [
+    ...(foreign > 0.05 ? [`other processes used ${percent(foreign)} of the CPU`] : []),
+    ...(steal > 0.02 ? [`the hypervisor took ${percent(steal)} of the CPU`] : []),
+    ...(threads > cores ? [`${threads} threads on ${cores} cores`] : []),
+    ...(error > 0.05 ? [`the mean is known to ${percent(error)} only`] : []),
+  ];
 }
 
 async function startBaseline(
@@ -168,6 +192,7 @@ async function measureAll(
     rates_before: before,
     rates_after: rates.at(-1) ?? null,
     physics,
+    warnings: warningsOf(conditions, measured, options.threads),
   };
 }
 

@@ -91,6 +91,7 @@ test('two engines of known speed are told apart, with vLLMâ€™s and llama-benchâ€
   // Ten in peace; a busy machine adds to both.
   expect(decode.ratio).toBeGreaterThan(2);
   expect(decode.ratio).toBeLessThan(12);
+  expect(decode.median_ratio).toBeGreaterThan(2);
   expect(result.mode).toBe('interleaved ABBA');
   expect(result.engine.decode).toMatchObject({ test: 'tg6', n_prompt: 0, n_gen: 6 });
   expect(result.engine.prefill.test).toBe('pp8');
@@ -172,7 +173,10 @@ test('a baseline that does not start leaves relative goals unmeasured, with the 
   const start = async () => {
     throw new AppError('BASELINE_UNAVAILABLE', 'llama.cpp is not installed');
   };
-  const result = await runBenchmark(options({ baseline: { name: 'llama.cpp', start }, budgetSeconds: 0.1 }));
+  const result = await runBenchmark(
+    options({ baseline: { name: 'llama.cpp', start }, budgetSeconds: 0.1, threads: 4096 }),
+  );
+  expect(result.warnings.join()).toContain('4096 threads on');
   expect(result).toMatchObject({
     baseline: null,
     mode: 'alone',
