@@ -142,18 +142,25 @@ describe('the knowledge base of this repository', () => {
     ],
   ];
 
-  test.each(engines)('composes %s without dead code, in under a second and 2,500 lines', async (_, input) => {
+  test.each(engines)(
+    'composes %s without dead code, in under a second, the same bytes each time',
+    async (_, input) => {
+      const [facts, tokenizer] = await input();
+      for (const weights of ['f32', 'bf16']) {
+        const start = performance.now();
+        const sources = compose(facts, tokenizer, weights);
+        expect(performance.now() - start).toBeLessThan(1000);
+        expect([...findDeadCode(sources.files), ...checkIncludes(sources.files)].map(formatProblem)).toEqual(
+          [],
+        );
+        expect(compose(facts, tokenizer, weights)).toEqual(sources);
+      }
+    },
+  );
+
+  test.each(engines)('an engine for %s has at most 2,500 lines of C++', async (_, input) => {
     const [facts, tokenizer] = await input();
-    for (const weights of ['f32', 'bf16']) {
-      const start = performance.now();
-      const sources = compose(facts, tokenizer, weights);
-      expect(performance.now() - start).toBeLessThan(1000);
-      expect([...findDeadCode(sources.files), ...checkIncludes(sources.files)].map(formatProblem)).toEqual(
-        [],
-      );
-      expect(sources.lineCount).toBeLessThanOrEqual(2500);
-      expect(compose(facts, tokenizer, weights)).toEqual(sources);
-    }
+    expect(compose(facts, tokenizer, 'f32').lineCount).toBeLessThanOrEqual(2500);
   });
 
   test('every realization is part of some engine', async () => {
