@@ -27,18 +27,15 @@ export interface Checkpoint {
 const singleFile = 'model.safetensors';
 const indexFile = 'model.safetensors.index.json';
 
-/** Headers of a folder in Hugging Face layout; like transformers, one whole file goes before an index. */
+/** Headers of a folder in Hugging Face layout; as contract checkpoint.safetensors says, an index goes before one file. */
 export function indexCheckpoint(folder: string): CheckpointIndex {
-  if (existsSync(join(folder, singleFile))) {
-    const { tensors, problems } = readSafetensorsHeader(join(folder, singleFile));
-    return {
-      folder,
-      tensors: new Map(tensors.map((place) => [place.name, place])),
-      files: [singleFile],
-      problems,
-    };
-  }
   if (existsSync(join(folder, indexFile))) return indexShards(folder);
+  const path = join(folder, singleFile);
+  if (existsSync(path)) {
+    const { tensors, problems } = readSafetensorsHeader(path);
+    const byName = new Map(tensors.map((place) => [place.name, place]));
+    return { folder, tensors: byName, files: [singleFile], problems };
+  }
   const message = `neither ${singleFile} nor ${indexFile} is in the checkpoint folder.`;
   return { folder, tensors: new Map(), files: [], problems: [problem(singleFile, message)] };
 }

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { expectedTensors } from '../../src/model/expected-tensors.ts';
 import { inspectCheckpoint } from '../../src/verification/inspect-checkpoint.ts';
 import { openOracle } from '../../src/verification/oracle.ts';
-import { perturbCheckpoint } from '../../src/verification/perturb.ts';
+import { writePerturbedCopy } from '../../src/verification/perturbed-copy.ts';
 import { indexCheckpoint } from '../../src/verification/safetensors.ts';
 import { decodeWith, readWeights } from '../fixtures/deviant-decoder.ts';
 import { recipeNames, writeRandomCheckpoint } from '../fixtures/random-checkpoint.ts';
@@ -76,7 +76,7 @@ test('perturbing any tensor of a qwen2 checkpoint moves the logits, and the orig
   const sound = decodeWith(ids, facts, readWeights(folder), {});
   for (const { name } of expectedTensors(facts)) {
     const target = join(scratch, 'perturbed');
-    perturbCheckpoint(folder, target, name, ids);
+    writePerturbedCopy(folder, name, ids, target);
     const moved = maxDifference(sound, decodeWith(ids, facts, readWeights(target), {}));
     rmSync(target, { recursive: true });
     expect(moved, name).toBeGreaterThan(1e-2);
