@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // text.tokenizer: a checkpoint without a tokenizer: ids only, every text is empty.
 // applies: tokenizer.model=none
+// requires: runtime.context
 #include "text_tokenizer.h"
 
 #include "runtime_context.h"
