@@ -11,6 +11,5 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     maxWorkers: 2,
-    minWorkers: 1,
   },
 });

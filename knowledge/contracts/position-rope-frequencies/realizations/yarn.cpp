@@ -2,7 +2,7 @@
 // position.rope-frequencies, yarn: inv_freq[head_dim/2], f64: dimensions that turn more than beta_fast times within the
 // original length stay, those that turn less than beta_slow times are divided by factor, a ramp over the dimension
 // index lies between. cos and sin are multiplied by attention_factor. Any target; exact to 1e-14.
-// applies: model.rope_scaling=yarn
+// applies: rope.scaling=yarn
 #include "position_rope_frequencies.h"
 
 namespace {
