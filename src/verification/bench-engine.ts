@@ -30,6 +30,7 @@ export interface EngineBenchmarkRequest {
   readonly withBaseline: boolean;
   readonly budgetSeconds?: number;
   readonly onProgress?: (text: string) => void;
+  readonly signal?: AbortSignal;
 }
 
 /** Generous: an engine that computes in vain is ended by its request's own time-out. */
@@ -53,6 +54,7 @@ function engineContender(request: EngineBenchmarkRequest): Contender {
         sandbox: request.sandbox,
         readOnlyPaths: [request.binary, request.checkpointFolder],
         limits: limitsFor(request.constraints),
+        ...(request.signal === undefined ? {} : { signal: request.signal }),
       });
       await client.load(request.checkpointFolder, 1_800_000);
       return client;
@@ -79,6 +81,7 @@ async function startBaseline(request: EngineBenchmarkRequest, ggufPath: string) 
     ...{ kvType: 'f16', flashAttention: 'auto', sandbox: request.sandbox },
     limits: { ...limitsFor(constraints), memoryBytes: 2 * hardware.memory },
     timeoutMs: 1_800_000,
+    ...(request.signal === undefined ? {} : { signal: request.signal }),
   });
 }
 

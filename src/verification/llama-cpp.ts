@@ -60,6 +60,7 @@ export interface LlamaCppOptions {
   readonly sandbox: Sandbox;
   readonly limits?: Partial<Limits>;
   readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
 }
 
 /** Starts the peer and loads the GGUF file. Throws BASELINE_UNAVAILABLE where it doesn't start or load. */
@@ -82,6 +83,7 @@ export async function startLlamaCpp(options: LlamaCppOptions): Promise<EngineCli
     readOnlyPaths: [libraryFolder, options.program, options.ggufPath],
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
   });
   try {
     await client.load(options.ggufPath);

@@ -10,6 +10,7 @@ import {
   runBenchmark,
 } from '../../src/verification/bench.ts';
 import { evaluateGoals } from '../../src/verification/bench-goals.ts';
+import { renderBenchmark } from '../../src/verification/bench-render.ts';
 import { startEngine } from '../../src/verification/protocol-client.ts';
 import { probeSandbox } from '../../src/verification/sandbox.ts';
 
@@ -103,6 +104,11 @@ test('two engines of known speed are told apart, with vLLMâ€™s and llama-benchâ€
   expect(result.engine.serving.itls[0]).toHaveLength(5);
   expect(result.engine.peak_memory_bytes).toBeGreaterThan(10e6);
   expect([...result.engine.integrity, ...result.baseline!.integrity]).toEqual([]);
+  const page = renderBenchmark(result);
+  expect(page).toContain('| pp8, tokens/s |');
+  expect(page).toMatch(/decode_tokens_per_second: \*\*\d+\.\d{3}x\*\* llama\.cpp/);
+  expect(page).toContain('- before: 10.0 GB/s read, 100.0 GFLOP/s');
+  expect(renderBenchmark(null)).toBe('');
   const goals = [
     goal('decode_tokens_per_second', '>=', 1.5, 'x', 'llama.cpp'),
     goal('decode_tokens_per_second', '>=', 20, 'x', 'llama.cpp'),
