@@ -14,7 +14,13 @@ const latencies = {
   itl: 'inter-token latency: gap between two tokens, pooled over all requests',
   e2el: 'end-to-end latency of a request',
 } as const;
-const statistics = { mean: 'mean', p50: 'median', p90: '90th percentile', p95: '95th percentile', p99: '99th percentile' } as const;
+const statistics = {
+  mean: 'mean',
+  p50: 'median',
+  p90: '90th percentile',
+  p95: '95th percentile',
+  p99: '99th percentile',
+} as const;
 type LatencyMetric = `${keyof typeof latencies}_ms_${keyof typeof statistics}`;
 
 const latencyMetrics = Object.fromEntries(
@@ -28,11 +34,27 @@ const latencyMetrics = Object.fromEntries(
 
 export const metrics = {
   ...latencyMetrics,
-  decode_tokens_per_second: { unit: 'tokens/s', better: 'higher', meaning: 'tokens decoded per second, as tg of llama-bench' },
-  prefill_tokens_per_second: { unit: 'tokens/s', better: 'higher', meaning: 'prompt tokens per second, as pp of llama-bench' },
+  decode_tokens_per_second: {
+    unit: 'tokens/s',
+    better: 'higher',
+    meaning: 'tokens decoded per second, as tg of llama-bench',
+  },
+  prefill_tokens_per_second: {
+    unit: 'tokens/s',
+    better: 'higher',
+    meaning: 'prompt tokens per second, as pp of llama-bench',
+  },
   request_throughput: { unit: 'requests/s', better: 'higher', meaning: 'completed requests per second' },
-  output_throughput: { unit: 'tokens/s', better: 'higher', meaning: 'output tokens of all requests per second' },
-  total_token_throughput: { unit: 'tokens/s', better: 'higher', meaning: 'prompt and output tokens of all requests per second' },
+  output_throughput: {
+    unit: 'tokens/s',
+    better: 'higher',
+    meaning: 'output tokens of all requests per second',
+  },
+  total_token_throughput: {
+    unit: 'tokens/s',
+    better: 'higher',
+    meaning: 'prompt and output tokens of all requests per second',
+  },
   peak_memory: { unit: 'bytes', better: 'lower', meaning: 'largest resident memory of the engine process' },
 } as const satisfies Record<string, Metric>;
 
