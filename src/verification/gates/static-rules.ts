@@ -2,7 +2,7 @@ import { type CppToken, findIncludes, tokenizeCpp } from '../../model/cpp-tokens
 
 /** What generated C++ may include besides its own headers: the standard library, and POSIX for files, memory, threads. */
 export const allowedIncludes: ReadonlySet<string> = new Set([
-  ...'algorithm array atomic barrier bit bitset cassert cctype cerrno cfloat charconv chrono climits cmath compare'.split(
+  ...'algorithm array atomic barrier bit bitset cassert cctype cerrno cfloat charconv chrono climits cmath compare csignal'.split(
     ' ',
   ),
   ...'concepts condition_variable cstddef cstdint cstdio cstdlib cstring deque exception filesystem format'.split(
@@ -39,9 +39,7 @@ const forbiddenNames: ReadonlySet<string> = new Set([
 
 /** As a function call: the same word is harmless as a member or a variable. */
 const forbiddenCalls: ReadonlySet<string> = new Set([
-  ...'system fork clone clone3 socket connect bind listen accept send sendto recv recvfrom unlink unlinkat rmdir'.split(
-    ' ',
-  ),
+  ...'system fork clone clone3 socket connect sendto recvfrom unlink unlinkat rmdir'.split(' '),
   ...'rename renameat link symlink chmod fchmod chown kill tgkill raise signal sigaction mount umount prctl syscall'.split(
     ' ',
   ),
@@ -119,6 +117,11 @@ function judgeToken(tokens: readonly CppToken[], index: number, scan: StaticScan
   }
   const before = tokens[index - 1]?.text;
   const isCall = tokens[index + 1]?.text === '(' && before !== '.' && before !== '->';
+  // Writing to a closed pipe is an error value then, not the end of the process; no other signal is touched.
+  const isIgnoredPipe = ['(', 'SIGPIPE', ',', 'SIG_IGN', ')'].every(
+    (text, step) => tokens[index + 1 + step]?.text === text,
+  );
+  if (name === 'signal' && isIgnoredPipe) return undefined;
   // A declaration of one's own function of that name would shadow the system's; nothing needs that.
   return isCall && forbiddenCalls.has(name) ? `a call of ${name} is not allowed` : undefined;
 }
