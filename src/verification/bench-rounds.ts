@@ -1,14 +1,28 @@
 import type { Benchmark } from '../model/benchmark.ts';
-import { type Answer, runTimed, type TimedRun, type Workload } from './bench-run.ts';
+import { type Answer, type Runner, runTimed, type TimedRun, type Workload } from './bench-run.ts';
 import { relativeError } from './bench-statistics.ts';
-import type { EngineClient } from './protocol-client.ts';
+import { EngineFailure } from './engine-channel.ts';
 
 /** The runs of one engine so far. */
-export interface Series {
-  readonly client: EngineClient;
+export interface Series extends Runner {
+  readonly role: 'engine' | 'baseline';
   readonly runs: TimedRun[];
   /** Answers of one run, each run being equally likely: known to be checked only after the last. */
   kept: readonly Answer[];
+}
+
+/** The baseline gave up: a reason to go on without it, not to blame the engine. */
+export class BaselineFailure extends Error {}
+
+/** Runs an action of one engine; what the baseline does wrong becomes a BaselineFailure. */
+export async function actAs<T>(series: Series, action: () => Promise<T>): Promise<T> {
+  try {
+    return await action();
+  } catch (error) {
+    if (series.role === 'baseline' && error instanceof EngineFailure)
+      throw new BaselineFailure(error.message);
+    throw error;
+  }
 }
 
 export interface RoundsOptions {
@@ -37,7 +51,7 @@ export function drawPrompts(
 }
 
 async function addRun(series: Series, prompts: readonly number[][], options: RoundsOptions): Promise<void> {
-  const run = await runTimed(series.client, prompts, options.workload);
+  const run = await actAs(series, () => runTimed(series, prompts, options.workload));
   if (options.pick(series.runs.length + 1) === 0) series.kept = run.answers;
   // Logits of all runs together could fill the memory; only those of the kept one are needed.
   series.runs.push({ ...run, answers: [] });

@@ -22,19 +22,22 @@ export interface Answer {
   readonly logits: Float32Array;
 }
 
-/** One request may take this long; a benchmark of a large model on a loaded machine is slow, not stuck. */
-const requestTimeoutMs = 1_800_000;
+/** An engine under measurement, and how long one request may take it. */
+export interface Runner {
+  readonly client: EngineClient;
+  readonly timeoutMs: number;
+}
 
-async function timeDecode(client: EngineClient, first: number, steps: number): Promise<number> {
-  const { argmax } = await client.prefill(0, [first], requestTimeoutMs);
-  const { sentAt, stepTimes } = await client.decode(0, argmax, steps, requestTimeoutMs);
+async function timeDecode({ client, timeoutMs }: Runner, first: number, steps: number): Promise<number> {
+  const { argmax } = await client.prefill(0, [first], timeoutMs);
+  const { sentAt, stepTimes } = await client.decode(0, argmax, steps, timeoutMs);
   return ((stepTimes.at(-1) ?? sentAt) - sentAt) / 1000;
 }
 
 /** The steps of all requests after their first tokens: side by side where there are several. */
-async function decodeTogether(client: EngineClient, first: readonly number[], steps: number) {
-  if (first.length > 1) return client.batchDecode(first, steps, requestTimeoutMs);
-  const alone = await client.decode(0, first[0]!, steps, requestTimeoutMs);
+async function decodeTogether({ client, timeoutMs }: Runner, first: readonly number[], steps: number) {
+  if (first.length > 1) return client.batchDecode(first, steps, timeoutMs);
+  const alone = await client.decode(0, first[0]!, steps, timeoutMs);
   return { ...alone, argmax: alone.argmax.map((token) => [token]), logits: [alone.logits] };
 }
 
@@ -42,18 +45,14 @@ async function decodeTogether(client: EngineClient, first: readonly number[], st
  * Runs the workload once: all requests arrive at the same moment, their prompts are read one after the other, then they
  * are decoded side by side. `prompts` has one entry per slot.
  */
-async function runWorkload(
-  client: EngineClient,
-  prompts: readonly (readonly number[])[],
-  outputTokens: number,
-) {
+async function runWorkload(runner: Runner, prompts: readonly (readonly number[])[], outputTokens: number) {
   const begun: Awaited<ReturnType<EngineClient['prefill']>>[] = [];
   for (const [slot, prompt] of prompts.entries())
-    begun.push(await client.prefill(slot, prompt, requestTimeoutMs));
+    begun.push(await runner.client.prefill(slot, prompt, runner.timeoutMs));
   const start = begun[0]!.sentAt;
   const steps = outputTokens - 1;
   const first = begun.map(({ argmax }) => argmax);
-  const rest = steps > 0 ? await decodeTogether(client, first, steps) : undefined;
+  const rest = steps > 0 ? await decodeTogether(runner, first, steps) : undefined;
   const stepTimes = rest?.stepTimes ?? [];
   const requests = begun.map(({ receivedAt }, slot) => ({
     inputTokens: prompts[slot]!.length,
@@ -69,20 +68,20 @@ async function runWorkload(
 }
 
 export async function runTimed(
-  client: EngineClient,
+  runner: Runner,
   prompts: readonly (readonly number[])[],
   workload: Workload,
 ): Promise<TimedRun> {
-  const decodeSeconds = await timeDecode(client, prompts[0]![0]!, workload.output_tokens);
-  const { begun, requests, answers, end } = await runWorkload(client, prompts, workload.output_tokens);
+  const decodeSeconds = await timeDecode(runner, prompts[0]![0]!, workload.output_tokens);
+  const { begun, requests, answers, end } = await runWorkload(runner, prompts, workload.output_tokens);
   const prefillSeconds = (begun[0]!.receivedAt - begun[0]!.sentAt) / 1000;
   return { prefillSeconds, decodeSeconds, requests, durationSeconds: end, answers };
 }
 
 /** Fills caches, starts threads and touches every weight once; its results are thrown away. */
-export async function warmUp(client: EngineClient, prompts: readonly (readonly number[])[]): Promise<void> {
+export async function warmUp(runner: Runner, prompts: readonly (readonly number[])[]): Promise<void> {
   const short = prompts.map((prompt) => prompt.slice(0, 32));
-  await runWorkload(client, short, 5);
+  await runWorkload(runner, short, 5);
 }
 
 /** Largest difference between two rows of logits that float arithmetic in another order may explain. */
@@ -96,11 +95,15 @@ function differs(a: Float32Array, b: Float32Array): boolean {
  * Repeats one timed run without a clock and by another way: the answer's own tokens are fed as a prompt, to the end and
  * to one place in the middle, and must give the same next token and the same final logits.
  */
-async function checkByPrefill(client: EngineClient, answer: Answer, middle: number): Promise<string[]> {
+async function checkByPrefill(
+  { client, timeoutMs }: Runner,
+  answer: Answer,
+  middle: number,
+): Promise<string[]> {
   const complaints: string[] = [];
   for (const count of new Set([middle, answer.tokens.length - 1])) {
     const ids = [...answer.prompt, ...answer.tokens.slice(0, count)];
-    const { logits, argmax } = await client.prefill(0, ids, requestTimeoutMs);
+    const { logits, argmax } = await client.prefill(0, ids, timeoutMs);
     const token = answer.tokens[count]!;
     // A tie within the tolerance may fall either way.
     if (argmax !== token && !(logits[argmax]! - logits[token]! <= 2 * logitTolerance)) {
@@ -113,9 +116,9 @@ async function checkByPrefill(client: EngineClient, answer: Answer, middle: numb
   return complaints;
 }
 
-async function checkByRepeating(client: EngineClient, answers: readonly Answer[]): Promise<string[]> {
+async function checkByRepeating(runner: Runner, answers: readonly Answer[]): Promise<string[]> {
   const again = await runWorkload(
-    client,
+    runner,
     answers.map(({ prompt }) => prompt),
     answers[0]!.tokens.length,
   );
@@ -131,18 +134,18 @@ async function checkByRepeating(client: EngineClient, answers: readonly Answer[]
  * `thorough` adds the check by another way, which holds for our engines only: llama.cpp rounds differently in batches.
  */
 export async function checkIntegrity(
-  client: EngineClient,
+  runner: Runner,
   answers: readonly Answer[],
   thorough: boolean,
   pick: (below: number) => number,
 ): Promise<string[]> {
-  const complaints = await checkByRepeating(client, answers);
+  const complaints = await checkByRepeating(runner, answers);
   if (!thorough) return complaints;
   const answer = answers[pick(answers.length)]!;
   return [
     ...complaints,
     ...(await checkByPrefill(
-      client,
+      runner,
       answer,
       Math.min(1 + pick(answer.tokens.length), answer.tokens.length - 1),
     )),

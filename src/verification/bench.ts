@@ -4,7 +4,7 @@ import type { Benchmark, EngineBenchmark, MachineRates } from '../model/benchmar
 import { AppError } from '../model/errors.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
 import { peakMemoryBytes, watchConditions } from './bench-conditions.ts';
-import { drawPrompts, roundRates, runRounds, type Series } from './bench-rounds.ts';
+import { actAs, BaselineFailure, drawPrompts, roundRates, runRounds, type Series } from './bench-rounds.ts';
 import { checkIntegrity, type Workload, warmUp } from './bench-run.ts';
 import { pairedRatio, percentile, summariseServing, summariseSpeed } from './bench-statistics.ts';
 import { checkPhysics, shareOfRates, type UnavoidableWork } from './physics.ts';
@@ -32,6 +32,9 @@ export interface BenchmarkOptions {
 }
 
 const pick = (below: number) => randomInt(below);
+
+/** For one request; a large model on a loaded machine is slow, not stuck. */
+const engineTimeoutMs = 1_800_000;
 
 /** What the tests cannot do without, from the facts alone. Decoding starts from an empty cache. */
 export function benchmarkWork(facts: ModelFacts, sizes: SizeInputs, workload: Workload): UnavoidableWork {
@@ -128,7 +131,10 @@ async function startBaseline(
   if (baseline === null) return { series: null, absent: 'no baseline was asked for' };
   if ('absentBecause' in baseline) return { series: null, absent: baseline.absentBecause };
   try {
-    return { series: { client: await baseline.start(), runs: [], kept: [] }, absent: null };
+    // It takes turns with the engine: no single answer may eat up the time of the whole benchmark.
+    const timeoutMs = 1000 * Math.max(60, options.budgetSeconds);
+    const client = await baseline.start();
+    return { series: { role: 'baseline', client, timeoutMs, runs: [], kept: [] }, absent: null };
   } catch (error) {
     if (error instanceof AppError && error.code === 'BASELINE_UNAVAILABLE') {
       return { series: null, absent: error.message };
@@ -162,7 +168,9 @@ async function measureAll(
   const { workload, facts, onProgress } = options;
   const work = benchmarkWork(facts, options.sizes, workload);
   const all = baseline === null ? [engine] : [engine, baseline];
-  for (const { client } of all) await warmUp(client, drawPrompts(workload, facts.vocabSize, pick));
+  for (const one of all) {
+    await actAs(one, () => warmUp(one, drawPrompts(workload, facts.vocabSize, pick)));
+  }
   const rates: MachineRates[] = [];
   if (options.measureRates !== null) rates.push(await options.measureRates(work.workingSetBytes));
   const finish = watchConditions(all.map(({ client }) => client.channel.pid));
@@ -172,8 +180,11 @@ async function measureAll(
   });
   const conditions = finish();
   if (options.measureRates !== null) rates.push(await options.measureRates(work.workingSetBytes));
-  const ours = await checkIntegrity(engine.client, engine.kept, true, pick);
-  const theirs = baseline === null ? [] : await checkIntegrity(baseline.client, baseline.kept, false, pick);
+  const ours = await checkIntegrity(engine, engine.kept, true, pick);
+  const theirs =
+    baseline === null
+      ? []
+      : await actAs(baseline, () => checkIntegrity(baseline, baseline.kept, false, pick));
   const before = rates[0] ?? null;
   const measured = summarise(options.engine.name, engine, ours, work, options, rates);
   const physics = await settlePhysics(measured, work, rates, options);
@@ -198,16 +209,24 @@ async function measureAll(
 
 /**
  * Measures an engine, beside a baseline where there is one: both stay loaded, take turns in one job and are given the
- * same token ids. Throws EngineFailure where the engine does not answer.
+ * same token ids. Where the baseline fails half-way, the engine is measured again alone. Throws EngineFailure where the
+ * engine does not answer.
  */
 export async function runBenchmark(options: BenchmarkOptions): Promise<Benchmark> {
-  const engine: Series = { client: await options.engine.start(), runs: [], kept: [] };
+  const client = await options.engine.start();
+  const fresh = (): Series => ({ role: 'engine', client, timeoutMs: engineTimeoutMs, runs: [], kept: [] });
   let baseline: Series | null = null;
   try {
     const started = await startBaseline(options);
     baseline = started.series;
-    return await measureAll(engine, baseline, started.absent, options);
+    return await measureAll(fresh(), baseline, started.absent, options);
+  } catch (error) {
+    if (!(error instanceof BaselineFailure)) throw error;
+    baseline?.client.kill();
+    const absent = `${options.baseline?.name} failed during the benchmark: ${error.message}`;
+    options.onProgress?.(absent);
+    return await measureAll(fresh(), null, absent, options);
   } finally {
-    await Promise.all([engine, ...(baseline === null ? [] : [baseline])].map(({ client }) => client.quit()));
+    await Promise.all([client.quit(), baseline?.client.quit()]);
   }
 }

@@ -1,5 +1,5 @@
 // An engine of known speed: speaks the harness protocol on fds 3 and 4 and sleeps as long as it is told. Its next token
-// depends on every id it has read. Arguments: milliseconds per prompt token, milliseconds per step, honest | cheats.
+// depends on every id it has read. Arguments: milliseconds per prompt token, milliseconds per step, honest | cheats | dies.
 import { readSync, writeSync } from 'node:fs';
 
 const [promptMs, stepMs, manner] = [Number(process.argv[2]), Number(process.argv[3]), process.argv[4]];
@@ -49,7 +49,11 @@ const logitsOf = (state) =>
 const argmax = (logits) => logits.indexOf(Math.max(...logits));
 const read = (state, ids) => ids.reduce((sum, id) => (sum * 31 + id + 1) % 1009, state);
 
+let decodes = 0;
+
 function decode(opcode, sequence, order, first, steps) {
+  decodes += 1;
+  if (manner === 'dies' && decodes > 2) process.exit(9);
   let tokens = first;
   let logits = [];
   for (let step = 0; step < steps; step++) {

@@ -42,7 +42,7 @@ const plenty: MachineRates = {
   mean_flops_per_second: 1e11,
 };
 
-function fake(promptMs: number, stepMs: number, manner: 'honest' | 'cheats' = 'honest'): Contender {
+function fake(promptMs: number, stepMs: number, manner: 'honest' | 'cheats' | 'dies' = 'honest'): Contender {
   return {
     name: 'fake',
     start: async () =>
@@ -190,6 +190,19 @@ test('a baseline that does not start leaves relative goals unmeasured, with the 
   });
   const [outcome] = evaluateGoals([goal('decode_tokens_per_second', '>=', 0.001, 'x', 'llama.cpp')], result);
   expect(outcome).toMatchObject({ status: 'not-measured', measured: null });
+});
+
+test('a baseline that dies half-way costs the comparison, not the benchmark; an engine that dies costs all', async () => {
+  const baseline = { ...fake(1, 1, 'dies'), name: 'llama.cpp' };
+  const result = await runBenchmark(options({ baseline, budgetSeconds: 0.1 }));
+  expect(result).toMatchObject({ baseline: null, mode: 'alone', comparison: [] });
+  expect(result.baseline_absent_because).toContain(
+    'llama.cpp failed during the benchmark: the engine process is gone',
+  );
+  expect(result.engine.decode.samples_ts).toHaveLength(2 * result.rounds);
+  await expect(runBenchmark(options({ engine: fake(1, 1, 'dies') }))).rejects.toThrow(
+    'the engine process is gone',
+  );
 });
 
 test('the bytes of a decoded token are the weights that it multiplies and the keys it reads', () => {
