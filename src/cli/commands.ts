@@ -7,6 +7,7 @@ import { knowledgeCheckCommand } from './knowledge-command.ts';
 import { oracleCommand } from './oracle-command.ts';
 import { planCommand } from './plan-command.ts';
 import { runCommand } from './run-command.ts';
+import { sabotageCommand } from './sabotage-command.ts';
 import { benchCommand, verifyCommand } from './verify-command.ts';
 import { weightsSynthCommand } from './weights-command.ts';
 
@@ -21,6 +22,7 @@ export const commands: readonly Command[] = [
   weightsSynthCommand,
   oracleCommand,
   knowledgeCheckCommand,
+  sabotageCommand,
   doctorCommand,
   demoCommand,
 ];

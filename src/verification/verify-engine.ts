@@ -21,6 +21,8 @@ export interface VerifyOptions extends RunGatesOptions {
   readonly checkProvenance: (folder: string) => Promise<readonly Finding[]>;
   readonly renderConfigHeader: RenderConfigHeader;
   readonly effort?: Partial<Effort>;
+  /** For one request to the engine; default ten minutes. */
+  readonly timeoutMs?: number;
   /** The oracle's answers, where the caller keeps them over several engines of one checkpoint. */
   readonly oracle?: (ids: readonly number[]) => Promise<OracleRun>;
 }
@@ -119,7 +121,7 @@ function makeContext(
         folder,
         sandbox: toolchain.sandbox,
         limits,
-        timeoutMs: 600_000,
+        timeoutMs: options.timeoutMs ?? 600_000,
         signal: toolchain.signal,
       });
     },
