@@ -24,11 +24,11 @@ const hostile: readonly (readonly [string, string])[] = [
   ['a long model id', `model: {id: "${'q/'.repeat(30_000)}"}`],
 ];
 
-it.each(hostile)('answers %s within two seconds of CPU time and with at most 51 problems', (_, text) => {
+it.each(hostile)('answers %s within four seconds of CPU time and with at most 51 problems', (_, text) => {
   const start = process.cpuUsage();
   const { problems, constraints } = read(text);
   const { user, system } = process.cpuUsage(start);
-  expect(user + system).toBeLessThan(2e6);
+  expect(user + system).toBeLessThan(4e6);
   expect(constraints).toBeUndefined();
   expect(problems.length).toBeLessThanOrEqual(51);
 });
