@@ -15,15 +15,15 @@ export interface Config {
 
 /** @throws AppError USAGE naming the variable and what it may be */
 export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
-  const sandbox = environment['METAINFER_SANDBOX'] ?? 'auto';
+  const sandbox = environment.METAINFER_SANDBOX ?? 'auto';
   if (sandbox !== 'auto' && sandbox !== 'off') {
     throw new AppError('USAGE', `METAINFER_SANDBOX is "${sandbox}"; it may be "auto" (default) or "off".`);
   }
-  const cacheRoot = environment['XDG_CACHE_HOME'] || join(homedir(), '.cache');
+  const cacheRoot = environment.XDG_CACHE_HOME || join(homedir(), '.cache');
   return Object.freeze({
-    weightsRoot: environment['METAINFER_WEIGHTS'] ? resolve(environment['METAINFER_WEIGHTS']) : undefined,
-    cacheFolder: resolve(environment['METAINFER_CACHE'] || join(cacheRoot, 'metainfer')),
+    weightsRoot: environment.METAINFER_WEIGHTS ? resolve(environment.METAINFER_WEIGHTS) : undefined,
+    cacheFolder: resolve(environment.METAINFER_CACHE || join(cacheRoot, 'metainfer')),
     sandbox,
-    showStacks: environment['METAINFER_DEBUG'] === '1',
+    showStacks: environment.METAINFER_DEBUG === '1',
   });
 }

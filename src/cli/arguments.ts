@@ -33,14 +33,14 @@ export function parseInvocation(argv: readonly string[], commands: readonly Comm
   }
   const words = command.name.split(' ').length;
   const { values, positionals } = parseStrictly(argv.slice(words), command);
-  const wantsHelp = values['help'] === true;
+  const wantsHelp = values.help === true;
   if (!wantsHelp) requirePositionals(positionals, command);
   return {
     command,
     input: { positionals, options: values as CommandInput['options'] },
     wantsHelp,
-    wantsJson: values['json'] === true,
-    isQuiet: values['quiet'] === true,
+    wantsJson: values.json === true,
+    isQuiet: values.quiet === true,
   };
 }
 

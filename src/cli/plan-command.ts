@@ -42,7 +42,7 @@ export const planCommand: Command = {
   async run(input, context) {
     const { request, catalog } = await openRequest(input.positionals[0]!, context);
     const platform = catalog.platforms.find((entry) => entry.id === request.constraints.hardware.platform);
-    const isMeasured = input.options['measure'] === true && platform !== undefined;
+    const isMeasured = input.options.measure === true && platform !== undefined;
     const device = isMeasured
       ? await measureDevice(request, platform, context.config.cacheFolder)
       : statedRates(input);

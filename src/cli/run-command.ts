@@ -31,7 +31,7 @@ async function engineArguments(input: CommandInput, scratch: string): Promise<st
     const value = optionText(input, name);
     if (value !== undefined) list.push(`--${name}`, value);
   }
-  const stops = input.options['stop'];
+  const stops = input.options.stop;
   for (const stop of Array.isArray(stops) ? stops : []) list.push('--stop', String(stop));
   if (input.options['ignore-eos'] === true) list.push('--ignore-eos');
   if (optionText(input, 'logits') !== undefined) list.push('--logits', join(scratch, 'logits.f32'));
@@ -70,7 +70,7 @@ async function run(input: CommandInput, context: CommandContext, scratch: string
     onProgress: progress.detail,
   });
   progress.end('done');
-  const isJson = input.options['json'] === true;
+  const isJson = input.options.json === true;
   const end = await startSandboxed({
     sandbox: toolchain.sandbox,
     command: [binary, weights, ...list],
