@@ -163,6 +163,24 @@ describe('the knowledge base of this repository', () => {
     expect(compose(facts, tokenizer, 'f32').lineCount).toBeLessThanOrEqual(2500);
   });
 
+  test('a function planted at the end of any file is found, so no file throws the scan off', async () => {
+    const [facts, tokenizer] = (await engines[0]?.[1]()) ?? [];
+    if (facts === undefined || tokenizer === undefined) throw new Error('the first engine is gone');
+    const { files } = compose(facts, tokenizer);
+    const planted = files.map((file) =>
+      /\.(?:h|cpp)$/.test(file.path) && file.path !== 'config.h'
+        ? {
+            path: file.path,
+            text: `${file.text}static int planted_${file.path.replace('.', '_')}() { return 1; }\n`,
+          }
+        : file,
+    );
+    const found = findDeadCode(planted).map((problem) => problem.file);
+    expect(found).toEqual(
+      planted.map((file) => file.path).filter((path) => path !== 'config.h' && /\.(?:h|cpp)$/.test(path)),
+    );
+  });
+
   test('every realization is part of some engine', async () => {
     const used = new Set<string>();
     for (const [, input] of engines) {
