@@ -18,4 +18,5 @@ void check_sampling(const Sampling& sampling);
 
 // logits: [vocab_size] f32. history: ids of prompt and continuation so far. step: number of the draw, from 0;
 // the result depends on nothing but the arguments. Throws EngineError where the best logit isn't a finite number.
-int32_t sample(std::span<const float> logits, std::span<const int32_t> history, const Sampling& sampling, uint64_t step);
+int32_t sample(std::span<const float> logits, std::span<const int32_t> history, const Sampling& sampling,
+               uint64_t step);

@@ -165,27 +165,37 @@ function decomposeOnce(
   return [first, full.at(-1)!];
 }
 
-/** Per decomposing code point: distance·2 (+ 1 where it never composes), then the signed changes of first and second. */
+/**
+ * Per decomposing code point: 3 · (distance − 1) + kind (0 pair, 1 pair that never composes, 2 singleton), then the
+ * signed change of the first part against the mapping before of that sort, and of a pair's second part.
+ */
 function packDecompositions(): string {
-  let packed = '';
-  let last = { codePoint: 0, first: 0, second: 0 };
   const byDecomposition = indexByDecomposition();
+  let packed = '';
+  let previous = -1;
+  const last = { single: 0, first: 0, second: 0 };
   for (let codePoint = 0; codePoint < codePointLimit; codePoint += 1) {
     const parts = decomposeOnce(codePoint, byDecomposition);
     if (parts === undefined) continue;
-    const [first, second = 0] = parts as [number, number?];
+    const [first, second] = parts as [number, number?];
     const whole = String.fromCodePoint(codePoint);
-    const composes = whole.normalize('NFC') === whole;
-    packed +=
-      packNumber(2 * (codePoint - last.codePoint) + (composes ? 0 : 1)) + packSigned(first - last.first);
-    packed += packSigned(second - last.second);
-    last = { codePoint, first, second };
+    const kind = second === undefined ? 2 : whole.normalize('NFC') === whole ? 0 : 1;
+    packed += packNumber(3 * (codePoint - previous - 1) + kind);
+    previous = codePoint;
+    if (second === undefined) {
+      packed += packSigned(first - last.single);
+      last.single = first;
+    } else {
+      packed += packSigned(first - last.first) + packSigned(second - last.second);
+      last.first = first;
+      last.second = second;
+    }
   }
   return packed;
 }
 
 function declare(name: string, packed: string): string {
-  const lines = packed.match(/.{1,114}/gs) ?? [];
+  const lines = packed.match(/.{1,116}/gs) ?? [];
   return `constexpr std::string_view ${name} =\n${lines.map((line) => `  "${line}"`).join('\n')};\n`;
 }
 

@@ -69,7 +69,8 @@ void check_sampling(const Sampling& sampling) {
         "repetition_penalty: expected a number above 0");
 }
 
-int32_t sample(std::span<const float> logits, std::span<const int32_t> history, const Sampling& sampling, uint64_t step) {
+int32_t sample(std::span<const float> logits, std::span<const int32_t> history, const Sampling& sampling,
+               uint64_t step) {
   std::vector<Scored> scored;
   for (const float logit : logits) {
     if (std::isnan(logit)) throw EngineError("logit " + std::to_string(scored.size()) + " isn't a number");

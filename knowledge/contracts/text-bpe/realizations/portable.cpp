@@ -3,15 +3,13 @@
 // applies: any
 #include "text_bpe.h"
 
+#include <numeric>
 #include <queue>
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& what) { throw EngineError("tokenizer.json: " + what + " isn't implemented"); }
-
-bool is_set(const Json& parent, std::string_view key) {
-  const Json* value = parent.find(key);
-  return value != nullptr && value->kind != Json::Kind::null && !value->string.empty();
+[[noreturn]] void refuse(const std::string& what) {
+  throw EngineError("tokenizer.json: " + what + " isn't implemented");
 }
 
 bool flag(const Json& parent, std::string_view key) {
@@ -32,7 +30,7 @@ void add_token(Bpe& bpe, const std::string& content, int64_t id) {
 
 int32_t id_of(const Bpe& bpe, const std::string& token, const std::string& where) {
   const auto found = bpe.ids.find(token);
-  if (found == bpe.ids.end()) throw EngineError("tokenizer.json: " + where + ": \"" + token + "\" isn't in the vocabulary");
+  if (found == bpe.ids.end()) throw EngineError("tokenizer.json: " + where + ": no token \"" + token + "\"");
   return found->second;
 }
 
@@ -40,7 +38,8 @@ void read_vocabulary(Bpe& bpe, const Json& model) {
   if (model.at("type").string != "BPE") refuse("model.type: " + model.at("type").string);
   for (const char* key : {"dropout", "continuing_subword_prefix", "end_of_word_suffix"}) {
     const Json* value = model.find(key);
-    if (is_set(model, key) || (value != nullptr && value->kind == Json::Kind::number)) refuse(std::string("model.") + key);
+    if (value == nullptr || value->kind == Json::Kind::null) continue;
+    if (value->kind != Json::Kind::string || !value->string.empty()) refuse(std::string("model.") + key);
   }
   for (const auto& [token, id] : model.at("vocab").members) {
     add_token(bpe, token, id.integer());
@@ -48,11 +47,10 @@ void read_vocabulary(Bpe& bpe, const Json& model) {
   }
   int32_t rank = 0;
   for (const Json& merge : model.at("merges").items) {
-    const bool is_pair = merge.items.size() == 2;  // else "left right"
-    const size_t space = merge.string.find(' ');
-    if (!is_pair && space == std::string::npos) refuse("model.merges: entry " + std::to_string(rank));
+    const bool is_pair = merge.items.size() == 2;  // else "left right"; without a space the look-up fails
+    const size_t space = std::min(merge.string.find(' '), merge.string.size());
     const std::string left = is_pair ? merge.items[0].string : merge.string.substr(0, space);
-    const std::string right = is_pair ? merge.items[1].string : merge.string.substr(space + 1);
+    const std::string right = is_pair ? merge.items[1].string : merge.string.substr(space).erase(0, 1);
     const uint64_t key = merge_key(id_of(bpe, left, "model.merges"), id_of(bpe, right, "model.merges"));
     bpe.merges[key] = {rank++, id_of(bpe, left + right, "model.merges")};
   }
@@ -118,22 +116,16 @@ Bpe read_bpe(const Json& root) {
 }
 
 std::vector<Section> split_added(const std::vector<AddedToken>& added, std::string_view text, bool parse_special) {
-  std::array<std::vector<const AddedToken*>, 256> by_first_byte;
-  for (const AddedToken& token : added) by_first_byte[uint8_t(token.content[0])].push_back(&token);
   std::vector<Section> sections;
   size_t start = 0;
   for (size_t at = 0; at < text.size();) {
     const AddedToken* longest = nullptr;
-    for (const AddedToken* token : by_first_byte[uint8_t(text[at])]) {
-      const bool is_longer = longest == nullptr || token->content.size() > longest->content.size();
-      if (is_longer && text.substr(at).starts_with(token->content)) longest = token;
+    for (const AddedToken& token : added) {
+      const bool is_longer = longest == nullptr || token.content.size() > longest->content.size();
+      if (is_longer && text.substr(at).starts_with(token.content)) longest = &token;
     }
-    if (longest == nullptr) {
-      ++at;
-      continue;
-    }
-    const size_t end = at + longest->content.size();
-    if (parse_special || !longest->is_special) {
+    const size_t end = at + (longest == nullptr ? 1 : longest->content.size());
+    if (longest != nullptr && (parse_special || !longest->is_special)) {
       if (start < at) sections.push_back({text.substr(start, at - start), -1});
       sections.push_back({text.substr(at, end - at), longest->id});
       start = end;
@@ -154,10 +146,8 @@ void append_merged(const Bpe& bpe, std::span<const int32_t> symbols, std::vector
     const auto found = bpe.merges.find(merge_key(symbol[left], symbol[right]));
     if (found != bpe.merges.end()) queue.push({found->second, left, symbol[left], symbol[right]});
   };
-  for (int32_t i = 0; i < count; ++i) {
-    next[i] = i + 1;
-    previous[i] = i - 1;
-  }
+  std::iota(next.begin(), next.end(), 1);
+  std::iota(previous.begin(), previous.end(), -1);
   for (int32_t i = 0; i < count; ++i) consider(i);
   while (!queue.empty()) {
     const Candidate best = queue.top();

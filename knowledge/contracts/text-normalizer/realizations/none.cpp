@@ -4,7 +4,7 @@
 #include "text_normalizer.h"
 
 void check_normalizer(const Json& normalizer) {
-  if (normalizer.kind != Json::Kind::null) throw EngineError("tokenizer.json: normalizer: this engine was built for none");
+  if (normalizer.kind != Json::Kind::null) throw EngineError("tokenizer.json: normalizer: expected null");
 }
 
 std::string normalize(std::string_view text) { return std::string(text); }

@@ -11,21 +11,6 @@
 
 namespace {
 
-// Code points of the text, and for each the byte offset behind it.
-struct Scan {
-  std::vector<char32_t> points;
-  std::vector<size_t> ends;
-};
-
-Scan scan_text(std::string_view text) {
-  Scan scan;
-  for (size_t at = 0; at < text.size();) {
-    scan.points.push_back(next_code_point(text, at));
-    scan.ends.push_back(at);
-  }
-  return scan;
-}
-
 bool is_other(char32_t point) { return !is_space(point) && !is_letter(point) && !is_number(point); }
 
 // The first index from `at` on whose code point isn't in the class.
@@ -37,7 +22,7 @@ size_t skip(std::span<const char32_t> points, size_t at, Class is_member) {
 
 // 's 't 're 've 'm 'll 'd: the length with the apostrophe, or 0.
 size_t contraction_length(std::span<const char32_t> points, size_t at) {
-  const auto is = [&](size_t index, char32_t letter) { return at + index < points.size() && points[at + index] == letter; };
+  const auto is = [&](size_t i, char32_t letter) { return at + i < points.size() && points[at + i] == letter; };
   if (!is(0, '\'')) return 0;
   if ((is(1, 'r') && is(2, 'e')) || (is(1, 'v') && is(2, 'e')) || (is(1, 'l') && is(2, 'l'))) return 3;
   return is(1, 's') || is(1, 't') || is(1, 'm') || is(1, 'd') ? 2 : 0;
@@ -61,17 +46,15 @@ bool check_pre_tokenizer(const Json& pre_tokenizer) {
   const Json* type = pre_tokenizer.find("type");
   const Json* use_regex = pre_tokenizer.find("use_regex");
   if (type == nullptr || type->string != "ByteLevel" || (use_regex != nullptr && !use_regex->boolean)) {
-    throw EngineError("tokenizer.json: pre_tokenizer: this engine was built for ByteLevel with its own pattern (GPT-2)");
+    throw EngineError("tokenizer.json: pre_tokenizer: expected ByteLevel with its own pattern (GPT-2)");
   }
   return pre_tokenizer.at("add_prefix_space").boolean;
 }
 
 std::vector<size_t> piece_ends(std::string_view text) {
-  const Scan scan = scan_text(text);
-  std::vector<size_t> ends;
-  for (size_t at = 0; at < scan.points.size();) {
-    at = match_piece(scan.points, at);
-    ends.push_back(scan.ends[at - 1]);
-  }
+  std::vector<char32_t> points;
+  std::vector<size_t> offsets, ends;  // offsets: behind each code point
+  for (size_t at = 0; at < text.size(); offsets.push_back(at)) points.push_back(next_code_point(text, at));
+  for (size_t at = 0; at < points.size(); ends.push_back(offsets[at - 1])) at = match_piece(points, at);
   return ends;
 }

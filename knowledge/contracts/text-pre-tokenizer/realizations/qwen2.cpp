@@ -11,21 +11,6 @@
 
 namespace {
 
-// Code points of the text, and for each the byte offset behind it.
-struct Scan {
-  std::vector<char32_t> points;
-  std::vector<size_t> ends;
-};
-
-Scan scan_text(std::string_view text) {
-  Scan scan;
-  for (size_t at = 0; at < text.size();) {
-    scan.points.push_back(next_code_point(text, at));
-    scan.ends.push_back(at);
-  }
-  return scan;
-}
-
 bool is_other(char32_t point) { return !is_space(point) && !is_letter(point) && !is_number(point); }
 
 // The first index from `at` on whose code point isn't in the class.
@@ -78,24 +63,23 @@ size_t match_piece(std::span<const char32_t> points, size_t at) {
 
 bool check_pre_tokenizer(const Json& pre_tokenizer) {
   constexpr std::string_view pattern =
-      R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+      R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}|)"
+      R"( ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
   const Json* parts = pre_tokenizer.find("pretokenizers");
   if (parts == nullptr || parts->items.size() != 2 || parts->items[0].at("type").string != "Split" ||
       parts->items[0].at("pattern").at("Regex").string != pattern ||
       parts->items[0].at("behavior").string != "Isolated" || parts->items[0].at("invert").boolean ||
       parts->items[1].at("type").string != "ByteLevel" || parts->items[1].at("use_regex").boolean ||
       parts->items[1].at("add_prefix_space").boolean) {
-    throw EngineError("tokenizer.json: pre_tokenizer: this engine was built for the Qwen-2 pattern, then ByteLevel");
+    throw EngineError("tokenizer.json: pre_tokenizer: expected the Qwen-2 pattern, then ByteLevel");
   }
   return false;
 }
 
 std::vector<size_t> piece_ends(std::string_view text) {
-  const Scan scan = scan_text(text);
-  std::vector<size_t> ends;
-  for (size_t at = 0; at < scan.points.size();) {
-    at = match_piece(scan.points, at);
-    ends.push_back(scan.ends[at - 1]);
-  }
+  std::vector<char32_t> points;
+  std::vector<size_t> offsets, ends;  // offsets: behind each code point
+  for (size_t at = 0; at < text.size(); offsets.push_back(at)) points.push_back(next_code_point(text, at));
+  for (size_t at = 0; at < points.size(); ends.push_back(offsets[at - 1])) at = match_piece(points, at);
   return ends;
 }

@@ -11,21 +11,6 @@
 
 namespace {
 
-// Code points of the text, and for each the byte offset behind it.
-struct Scan {
-  std::vector<char32_t> points;
-  std::vector<size_t> ends;
-};
-
-Scan scan_text(std::string_view text) {
-  Scan scan;
-  for (size_t at = 0; at < text.size();) {
-    scan.points.push_back(next_code_point(text, at));
-    scan.ends.push_back(at);
-  }
-  return scan;
-}
-
 bool is_other(char32_t point) { return !is_space(point) && !is_letter(point) && !is_number(point); }
 
 // The first index from `at` on whose code point isn't in the class.
@@ -37,7 +22,7 @@ size_t skip(std::span<const char32_t> points, size_t at, Class is_member) {
 
 // 's 't 're 've 'm 'll 'd: the length with the apostrophe, or 0.
 size_t contraction_length(std::span<const char32_t> points, size_t at) {
-  const auto is = [&](size_t index, char32_t letter) { return at + index < points.size() && points[at + index] == letter; };
+  const auto is = [&](size_t i, char32_t letter) { return at + i < points.size() && points[at + i] == letter; };
   if (!is(0, '\'')) return 0;
   if ((is(1, 'r') && is(2, 'e')) || (is(1, 'v') && is(2, 'e')) || (is(1, 'l') && is(2, 'l'))) return 3;
   return is(1, 's') || is(1, 't') || is(1, 'm') || is(1, 'd') ? 2 : 0;
@@ -67,21 +52,22 @@ bool check_pre_tokenizer(const Json& pre_tokenizer) {
   };
   if (parts == nullptr || parts->items.size() != 2 || !is(0, "Digits", "individual_digits", true) ||
       !is(1, "ByteLevel", "use_regex", true) || !is(1, "ByteLevel", "add_prefix_space", false)) {
-    throw EngineError("tokenizer.json: pre_tokenizer: this engine was built for single Digits, then ByteLevel (SmolLM2)");
+    throw EngineError("tokenizer.json: pre_tokenizer: expected single Digits, then ByteLevel (SmolLM2)");
   }
   return false;
 }
 
 std::vector<size_t> piece_ends(std::string_view text) {
-  const Scan scan = scan_text(text);
-  const std::span<const char32_t> points = scan.points;
-  std::vector<size_t> ends;
+  std::vector<char32_t> decoded;
+  std::vector<size_t> offsets, ends;  // offsets: behind each code point
+  for (size_t at = 0; at < text.size(); offsets.push_back(at)) decoded.push_back(next_code_point(text, at));
+  const std::span<const char32_t> points = decoded;
   for (size_t at = 0; at < points.size();) {
     // The pattern sees one stretch between digits at a time: the end of a stretch is an end of text to it.
     const size_t stretch = is_number(points[at]) ? at + 1 : skip(points, at, [](char32_t p) { return !is_number(p); });
     while (at < stretch) {
       at = match_piece(points.first(stretch), at);
-      ends.push_back(scan.ends[at - 1]);
+      ends.push_back(offsets[at - 1]);
     }
   }
   return ends;

@@ -32,31 +32,27 @@ std::array<int32_t, 0x144> read_byte_alphabet() {
   return byte_of;
 }
 
-// The bytes that a token's characters stand for; a token with any other character stands for itself (is_mapped false).
-std::string to_bytes(const std::string& token, bool& is_mapped) {
+// The bytes that a token's characters stand for; "" for a token with any other character.
+std::string to_bytes(const std::string& token) {
   static const std::array<int32_t, 0x144> byte_of = read_byte_alphabet();
   std::string bytes;
   for (size_t at = 0; at < token.size();) {
     const char32_t character = next_code_point(token, at);
-    is_mapped = character < byte_of.size() && byte_of[character] >= 0;
-    if (!is_mapped) return token;
+    if (character >= byte_of.size() || byte_of[character] < 0) return "";
     bytes.push_back(char(byte_of[character]));
   }
-  is_mapped = true;
   return bytes;
 }
 
 void index_bytes(Tokenizer& tokenizer) {
   for (const std::string& token : tokenizer.bpe.tokens) {
-    bool is_mapped;
-    tokenizer.bytes.push_back(to_bytes(token, is_mapped));
+    const std::string bytes = to_bytes(token);
+    tokenizer.bytes.push_back(bytes.empty() ? token : bytes);
   }
   tokenizer.byte_ids.fill(-1);
   for (const auto& [token, id] : tokenizer.bpe.ids) {
-    bool is_mapped;
-    const std::string bytes = to_bytes(token, is_mapped);
-    if (!is_mapped || bytes.empty()) continue;
-    tokenizer.words[bytes] = id;
+    const std::string bytes = to_bytes(token);
+    if (!bytes.empty()) tokenizer.words[bytes] = id;
     if (bytes.size() == 1) tokenizer.byte_ids[uint8_t(bytes[0])] = id;
   }
 }
@@ -92,7 +88,7 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& folder) {
   check_normalizer(root.at("normalizer"));
   tokenizer->add_prefix_space = check_pre_tokenizer(root.at("pre_tokenizer"));
   tokenizer->ignore_merges = flag("ignore_merges");
-  if (flag("byte_fallback")) throw EngineError("tokenizer.json: model.byte_fallback: this engine was built for byte-level BPE");
+  if (flag("byte_fallback")) throw EngineError("tokenizer.json: model.byte_fallback: expected byte-level BPE");
   const Json* decoder = root.at("decoder").find("type");
   if (decoder == nullptr || decoder->string != "ByteLevel") {
     throw EngineError("tokenizer.json: decoder: this engine was built for ByteLevel");
@@ -127,7 +123,8 @@ std::vector<int32_t> encode(const Tokenizer& tokenizer, std::string_view text, b
   return ids;
 }
 
-TextStream::TextStream(const Tokenizer& tokenizer, bool skip_special) : tokenizer_(tokenizer), skip_special_(skip_special) {}
+TextStream::TextStream(const Tokenizer& tokenizer, bool skip_special)
+    : tokenizer_(tokenizer), skip_special_(skip_special) {}
 
 std::string TextStream::append(int32_t id) {
   const bool has_token = id >= 0 && size_t(id) < tokenizer_.bytes.size();

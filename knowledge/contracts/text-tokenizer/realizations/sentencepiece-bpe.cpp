@@ -24,7 +24,7 @@ namespace {
 constexpr std::string_view space = "\u2581";  // stands for a space in the vocabulary
 
 [[noreturn]] void refuse(const std::string& what) {
-  throw EngineError("tokenizer.json: " + what + ": this engine was built for SentencePiece BPE and doesn't implement it");
+  throw EngineError("tokenizer.json: " + what + " isn't implemented for SentencePiece BPE");
 }
 
 std::string replace_all(std::string_view text, std::string_view from, std::string_view to) {
@@ -42,13 +42,14 @@ Prefix read_prefix(const Json& normalizer, const Json& pre_tokenizer) {
   Prefix prefix = Prefix::never;
   const bool is_replacing = normalizer.kind != Json::Kind::null;
   const Json* sequence = normalizer.find("normalizers");
-  const std::vector<Json> parts = sequence != nullptr ? sequence->items : std::vector<Json>(is_replacing ? 1 : 0, normalizer);
+  std::vector<Json> parts(is_replacing ? 1 : 0, normalizer);
+  if (sequence != nullptr) parts = sequence->items;
   for (const Json& part : parts) {
     const std::string& type = part.at("type").string;
     if (type == "Prepend" && part.at("prepend").string == space && &part == &parts[0] && parts.size() == 2) {
       prefix = Prefix::always;
-    } else if (type != "Replace" || part.at("pattern").at("String").string != " " || part.at("content").string != space ||
-               &part != &parts.back()) {
+    } else if (type != "Replace" || part.at("pattern").at("String").string != " " ||
+               part.at("content").string != space || &part != &parts.back()) {
       refuse("normalizer: " + type);
     }
   }
@@ -56,8 +57,10 @@ Prefix read_prefix(const Json& normalizer, const Json& pre_tokenizer) {
     if (!is_replacing) refuse("normalizer and pre_tokenizer: null");
     return prefix;
   }
-  if (pre_tokenizer.at("type").string != "Metaspace" || is_replacing) refuse("pre_tokenizer: " + pre_tokenizer.at("type").string);
-  if (pre_tokenizer.at("replacement").string != space || pre_tokenizer.at("split").boolean) refuse("pre_tokenizer.split");
+  const std::string& type = pre_tokenizer.at("type").string;
+  if (type != "Metaspace" || is_replacing) refuse("pre_tokenizer: " + type);
+  if (pre_tokenizer.at("replacement").string != space) refuse("pre_tokenizer.replacement");
+  if (pre_tokenizer.at("split").boolean) refuse("pre_tokenizer.split");
   const std::string& scheme = pre_tokenizer.at("prepend_scheme").string;
   if (scheme == "never") return Prefix::never;
   if (scheme == "first") return Prefix::first_unless_space;
@@ -76,7 +79,9 @@ bool read_strip(const Json& decoder) {
   }
   if (parts.items.size() == 3) return false;
   const Json& strip = parts.items[3];
-  if (strip.at("content").string != " " || strip.at("start").integer() != 1 || strip.at("stop").integer() != 0) refuse("decoder: Strip");
+  if (strip.at("content").string != " " || strip.at("start").integer() != 1 || strip.at("stop").integer() != 0) {
+    refuse("decoder: Strip");
+  }
   return true;
 }
 

@@ -14,26 +14,26 @@ namespace {
 // begin generated
 // Unicode 17.0
 constexpr std::string_view letter_runs =
-  "%izfz$sajadaewa$ca3jdlnegaaa'qeabbdaafaacaaata%{a'{h(za$jbaf$m%o{dd$q$o$gba&oaaobgbjcbapaa$b$a&ekax$eibdaevdaiacaw"
-  "ygkexagp$n%b$zcaragjopdhbbbvagaacdcapambacnbjahfdbbvagababab$cdaascpiacavagabaecaraobwakhbbbvagabaeca$bbacoaqaafcc"
-  "adcbaaabcbccclva$xhacawapcazcabbb$badhacawajaeca$bcabobqiaca$mbapaechcxfercxaiaabg%b$tablg%bbaaaeaxaaajabiabeaaud$"
-  "da%gha$h{e'c$otapfddcacbgcdmlaq$jaaeab$oa.yadbgaaadb$madb$eadbgaaadboa%aadb%k$ipp&bbfc9dbqaze%sfhgrmsnrnmaco$x$gad"
-  "a%k&egeb$faae%nj$c$u$bbek$pdz$zwi$y%za&i$sqh$z$bmbj$pz$h$mcj$hbke$obc$mdafabcae)x%h,zbfb$jbfbhaaaaaaa$cb$yagaaccag"
-  "cdbfdmecag'damapm&qadabjaacefaaaaaadakbdeeda$xb&.w+efdcbl$jaaeab%`gapwigagagagagagagag%xa3ub$neebd&bfca&fade$oa&jq"
-  "$d$tp5h+.l%h$#*i%k$rb,qcpjbt$sp$cb%n$uib&sb%ztqacadaw$a$xn$v%ffcaabk$`jwy$ag$s$`apeajjea$mwcahtwcac$vaacbbebaaaxcb"
-  "kgclfbfbfigaga$oanf'c$a1*`lwd$u-8x0bb&v$jgleeaajamaeaaababa&x$e/{r%hb$z$ll'dea'w$hzfzk&ecfbfbfbc$glazasabaobn$f'k0"
-  "y$ac$u$s$dmtahf$jj$bb$hdh$t(rr$hd$hd$lh$xlkaoagabakaoagabc$xl.civjhxfa$nai%mfbaa$pabcabwjwi$c%isabjvjzfz$j%`fb%hao"
-  "daca$a$n$ac$a$gha$`{$zjvjsmr&z%q${$wm$wm$h$j$`iw+z$nfbpf%`$ajahv$nr$ru{wl$y%abbam$q$dyz$h$aabah$gcal$tnduaaa$grays"
-  "b%ggaaadaoajg$s$jhbbbvagabaecarale$bjaabaa$jaayaaa$p$yrdtc$b$ttbaa)p$s$md$h$tta%c$oma%o{$ig)q$p'd%h$chbabhabaxoaaa"
-  "&jhb$kpaaa$`aj$lgauak$rsar%q*c$e$cia$iqa$u$b'`gaba$juayfaba$dnaw$p,hsoaama$f'la%w$'z+f*`&-d&mo$-hqfy(%se7w+7i$b%)z"
-  "7ig$cq%wq$br$tpd$cues2l$q*o%h$dyby$p%sea%jm%hbaanbl,.r$m$d&m'c.%udagaba-koa$acbandh1d%=l&wemcigj*4z&aa%oabbabbbdal"
-  "aaaga%iadbhaga$`adaeaacga/dbyaya$caya$caya$caya$cayah%,x$cff,i%f(f$qjgpa.m$br$p4h$`+d$bba*k$cacabagbeib+`gadabaoa*"
-  "a%c%lga$2`da{abaabaajadaaaafadaaaaaacabaabaaaaaaaaaabaabdagadadaaajaqecaeaq(4x$=0t$d(3nb*-fb,1yo9f&'b6j$<v)+ke-:f";
+  "%izfz$sajadaewa$ca3jdlnegaaa'qeabbdaafaacaaata%{a'{h(za$jbaf$m%o{dd$q$o$gba&oaaobgbjcbapaa$b$a&ekax$eibdaevdaiacawyg"
+  "kexagp$n%b$zcaragjopdhbbbvagaacdcapambacnbjahfdbbvagababab$cdaascpiacavagabaecaraobwakhbbbvagabaeca$bbacoaqaafccadcb"
+  "aaabcbccclva$xhacawapcazcabbb$badhacawajaeca$bcabobqiaca$mbapaechcxfercxaiaabg%b$tablg%bbaaaeaxaaajabiabeaaud$da%gha"
+  "$h{e'c$otapfddcacbgcdmlaq$jaaeab$oa.yadbgaaadb$madb$eadbgaaadboa%aadb%k$ipp&bbfc9dbqaze%sfhgrmsnrnmaco$x$gada%k&egeb"
+  "$faae%nj$c$u$bbek$pdz$zwi$y%za&i$sqh$z$bmbj$pz$h$mcj$hbke$obc$mdafabcae)x%h,zbfb$jbfbhaaaaaaa$cb$yagaaccagcdbfdmecag"
+  "'damapm&qadabjaacefaaaaaadakbdeeda$xb&.w+efdcbl$jaaeab%`gapwigagagagagagagag%xa3ub$neebd&bfca&fade$oa&jq$d$tp5h+.l%h"
+  "$#*i%k$rb,qcpjbt$sp$cb%n$uib&sb%ztqacadaw$a$xn$v%ffcaabk$`jwy$ag$s$`apeajjea$mwcahtwcac$vaacbbebaaaxcbkgclfbfbfigaga"
+  "$oanf'c$a1*`lwd$u-8x0bb&v$jgleeaajamaeaaababa&x$e/{r%hb$z$ll'dea'w$hzfzk&ecfbfbfbc$glazasabaobn$f'k0y$ac$u$s$dmtahf$"
+  "jj$bb$hdh$t(rr$hd$hd$lh$xlkaoagabakaoagabc$xl.civjhxfa$nai%mfbaa$pabcabwjwi$c%isabjvjzfz$j%`fb%haodaca$a$n$ac$a$gha$"
+  "`{$zjvjsmr&z%q${$wm$wm$h$j$`iw+z$nfbpf%`$ajahv$nr$ru{wl$y%abbam$q$dyz$h$aabah$gcal$tnduaaa$graysb%ggaaadaoajg$s$jhbb"
+  "bvagabaecarale$bjaabaa$jaayaaa$p$yrdtc$b$ttbaa)p$s$md$h$tta%c$oma%o{$ig)q$p'd%h$chbabhabaxoaaa&jhb$kpaaa$`aj$lgauak$"
+  "rsar%q*c$e$cia$iqa$u$b'`gaba$juayfaba$dnaw$p,hsoaama$f'la%w$'z+f*`&-d&mo$-hqfy(%se7w+7i$b%)z7ig$cq%wq$br$tpd$cues2l$"
+  "q*o%h$dyby$p%sea%jm%hbaanbl,.r$m$d&m'c.%udagaba-koa$acbandh1d%=l&wemcigj*4z&aa%oabbabbbdalaaaga%iadbhaga$`adaeaacga/"
+  "dbyaya$caya$caya$caya$cayah%,x$cff,i%f(f$qjgpa.m$br$p4h$`+d$bba*k$cacabagbeib+`gadabaoa*a%c%lga$2`da{abaabaajadaaaaf"
+  "adaaaaaacabaabaaaaaaaaaabaabdagadadaaajaqecaeaq(4x$=0t$d(3nb*-fb,1yo9f&'b6j$<v)+ke-:f";
 constexpr std::string_view number_runs =
-  "$tj'hbeabc$:mj'vj*bj1tj'fjdf&xj'fj'fjbf&zm'cjhg&sj&tggs&yj&lj'fj%nt,pj%nj<st$&mc+ojfjvj-tj'pk(yjfj)nj&bj'vjfj$,jac"
-  "ffj*b$wbe<z%d%vv9n$b$8ma>uayinc/gd'zj$bhao$dj$ko$,5xj)tj.lf(nj$jj*bjvj&bj1nj>&rj4q$ql%aqb/e{$hd$aaha've*fj$(rhyg$k"
-  "i%sevf(tbbpb$r%hi$xb$bc%se&thxh$mg.vf$tjfj,z$c(rj$nd'`g'v$b'pj%dj(djgt+{j/fj'fj0jj&rjft%tl2`s&ij:rj&b$a+cj%nj$zj/v"
-  "j&ru$-c&{6:mj%>rj&bj'vjag5vj,jw/mc$%-aj$;vtlt&xy$.q$v&#pj2bj4zj+wj<pi'pj$#g%cacad%t$qao$)jm&2oj";
+  "$tj'hbeabc$:mj'vj*bj1tj'fjdf&xj'fj'fjbf&zm'cjhg&sj&tggs&yj&lj'fj%nt,pj%nj<st$&mc+ojfjvj-tj'pk(yjfj)nj&bj'vjfj$,jacff"
+  "j*b$wbe<z%d%vv9n$b$8ma>uayinc/gd'zj$bhao$dj$ko$,5xj)tj.lf(nj$jj*bjvj&bj1nj>&rj4q$ql%aqb/e{$hd$aaha've*fj$(rhyg$ki%se"
+  "vf(tbbpb$r%hi$xb$bc%se&thxh$mg.vf$tjfj,z$c(rj$nd'`g'v$b'pj%dj(djgt+{j/fj'fj0jj&rjft%tl2`s&ij:rj&b$a+cj%nj$zj/vj&ru$-"
+  "c&{6:mj%>rj&bj'vjag5vj,jw/mc$%-aj$;vtlt&xy$.q$v&#pj2bj4zj+wj<pi'pj$#g%cacad%t$qao$)jm&2oj";
 // end generated
 
 // The code points at which membership changes, ascending.
