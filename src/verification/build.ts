@@ -47,6 +47,7 @@ const sanitizeFlags = [
   '-fno-sanitize-recover=all',
   '-fno-omit-frame-pointer',
   '-g1',
+  '-O1',
 ];
 
 const compileLimits: Partial<Limits> = {
@@ -74,6 +75,24 @@ function readTransitive(folder: string, file: string, seen = new Map<string, str
     readTransitive(folder, match[1] as string, seen);
   }
   return seen;
+}
+
+/**
+ * config.h without the constants that the unit doesn't refer to: they change no code, so that a unit is compiled once
+ * for all models that agree on what it uses.
+ */
+function pruneConfig(texts: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
+  const config = texts.get('config.h');
+  const rest = [...texts].filter(([file]) => file !== 'config.h').map(([, text]) => text);
+  if (config === undefined || rest.some((text) => /\bnamespace\s+config\b/.test(text))) return texts;
+  const used = new Set(
+    rest.flatMap((text) => [...text.matchAll(/\bconfig\s*::\s*(\w+)/g)].map(([, name]) => name)),
+  );
+  const kept = config.split('\n').filter((line) => {
+    const name = /^inline constexpr .*?(\w+) = .*;$/.exec(line)?.[1];
+    return name === undefined || used.has(name);
+  });
+  return new Map([...texts, ['config.h', kept.join('\n')]]);
 }
 
 function runTool(
@@ -124,7 +143,7 @@ async function compileOne(
 ): Promise<ObjectFile> {
   const flags = [...baseFlags, ...toolchain.flags, ...(request.sanitize ? sanitizeFlags : [])];
   const texts = readTransitive(request.folder, source);
-  const key = sha256(toolchain.version, ...flags, source, ...[...texts].flat());
+  const key = sha256(toolchain.version, ...flags, source, ...[...pruneConfig(texts)].flat());
   const path = join(toolchain.cacheFolder, `${key}.o`);
   if (existsSync(path)) return { path, key, diagnostics: [], cached: true };
   const started =
