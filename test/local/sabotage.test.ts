@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { knowledgeRoot } from '../../src/local/knowledge-base.ts';
+import { applyEdits } from '../../src/local/sabotage.ts';
+import { readSabotageFile } from '../../src/local/sabotage-campaign.ts';
+import { listMutations } from '../../src/verification/mutations.ts';
+
+function realizationText(contract: string, file: string): string {
+  return readFileSync(join(knowledgeRoot(), 'contracts', contract.replace('.', '-'), 'realizations', file), 'utf8');
+}
+
+describe('knowledge/sabotage.yaml', async () => {
+  const file = await readSabotageFile();
+
+  it('holds at least 20 hand-made mistakes with different names', () => {
+    expect(new Set(file.mutations.map((entry) => entry.id)).size).toBe(file.mutations.length);
+    expect(file.mutations.length).toBeGreaterThanOrEqual(20);
+  });
+
+  it.each(file.mutations.map((entry) => [entry.id, entry] as const))('%s fits the realization as it is now', (_, entry) => {
+    const text = realizationText(entry.contract, entry.realization);
+    expect(applyEdits(text, entry)).not.toBe(text);
+  });
+
+  it('excuses only lines that mechanical mutation can reach', () => {
+    for (const entry of file.equivalent) {
+      const text = realizationText(entry.contract, entry.realization);
+      const lines = text.split('\n');
+      const reachable = listMutations(text).some((mutation) => lines[mutation.line - 1]?.includes(entry.line));
+      expect(reachable, `${entry.contract}/${entry.realization}: ${entry.line}`).toBe(true);
+    }
+  });
+});
