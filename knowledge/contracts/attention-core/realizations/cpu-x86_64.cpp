@@ -28,6 +28,7 @@ void score_block(const float* query, const float* keys, int64_t begin, int64_t f
   vecf sums[4] = {};
   if (used == 4) {
     for (int64_t i = 0; i < head_dim; ++i)
+#pragma GCC unroll 4
       for (int64_t j = 0; j < 4; ++j) sums[j] += query[i] * load(keys + (j * head_dim + i) * lanes);
   } else {
     for (int64_t j = 0; j < used; ++j)
@@ -75,6 +76,7 @@ void attend(const float* query, float* out, const float* keys, const float* valu
         std::memcpy(sums, state.sums + part, sizeof sums);
         for (int64_t position = from; position <= to; ++position) {
           const float* value = values + position * KvCache::value_stride + part * lanes;
+#pragma GCC unroll 8
           for (int64_t i = 0; i < registers; ++i) sums[i] += weights[position - begin] * load(value + i * lanes);
         }
         std::memcpy(state.sums + part, sums, sizeof sums);

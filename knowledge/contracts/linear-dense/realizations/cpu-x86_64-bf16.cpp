@@ -50,19 +50,24 @@ void multiply(const Weight* weights, const View& x, int64_t first_row, const Vie
   vecf sums[Rows][panel] = {};
   for (int64_t i = 0; i < whole; i += lanes, weights += panel * lanes) {
     vecf inputs[Rows];
+#pragma GCC unroll 8
     for (int r = 0; r < Rows; ++r) inputs[r] = load(rows[r] + i);
+#pragma GCC unroll 8
     for (int p = 0; p < panel; ++p) {
       const vecf weight = load_weights(weights + p * lanes);
+#pragma GCC unroll 8
       for (int r = 0; r < Rows; ++r) sums[r][p] += weight * inputs[r];
     }
   }
+#pragma GCC unroll 8
   for (int r = 0; r < Rows; ++r) {
     const vecf rest = load_some(rows[r] + whole, in - whole);
     float* to = out.row(first_row + r) + column;
-    for (int p = 0; p < columns; ++p) {
+#pragma GCC unroll 8
+    for (int p = 0; p < panel; ++p) {
       if (whole < in) sums[r][p] += load_weights(weights + p * lanes) * rest;
       const float sum = sum_lanes(sums[r][p]);
-      to[p] = Add ? to[p] + sum : sum;
+      if (p < columns) to[p] = Add ? to[p] + sum : sum;
     }
   }
 }
