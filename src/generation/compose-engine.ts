@@ -5,8 +5,11 @@ import { findConfigReferences, tokenizeCpp } from '../model/cpp-tokens.ts';
 import type { EngineFile, EngineSources, FileProvenance } from '../model/engine.ts';
 import { AppError } from '../model/errors.ts';
 import type { ModelFacts, TokenizerFacts } from '../model/model-facts.ts';
+import { formatProblem } from '../model/problem.ts';
+import { checkIncludes } from './check-includes.ts';
 import { type ConfigInput, renderConfigHeader } from './config-header.ts';
 import { licenseText, renderCmake, renderReadme } from './engine-texts.ts';
+import { findDeadCode } from './find-dead-code.ts';
 import { hashEngineFile, provenancePath, renderProvenance } from './provenance-file.ts';
 
 export interface ComposeInput {
@@ -26,7 +29,8 @@ interface Part {
 
 /**
  * Contracts and realizations → the files of an engine. Pure: the same inputs give the same bytes. Throws NOT_COVERED
- * where a contract has no realization, and KNOWLEDGE_INVALID where a realization uses a constant that no contract lists.
+ * where a contract has no realization, and KNOWLEDGE_INVALID where the realizations do not fit
+ * together: a constant that no contract lists, a part that nothing refers to, an include that is not allowed.
  */
 export function composeEngine(input: ComposeInput): EngineSources {
   const { constraints, selection, platform, facts } = input;
@@ -37,6 +41,7 @@ export function composeEngine(input: ComposeInput): EngineSources {
     { file: { path: 'config.h', text: config }, origin: composed('constraints.yaml and config.json') },
     ...code,
   ];
+  refuseFaultyCode(cpp.map((part) => part.file));
   const lineCount = countLines(cpp.map((part) => part.file));
   const sources = code.map((part) => part.file.path).filter((path) => path.endsWith('.cpp'));
   const texts: Part[] = [
@@ -104,6 +109,16 @@ function renderConfig(config: ConfigInput, selection: Selection, code: readonly 
     throw new AppError('KNOWLEDGE_INVALID', message);
   }
   return renderConfigHeader(config, used);
+}
+
+function refuseFaultyCode(files: readonly EngineFile[]): void {
+  const problems = [...findDeadCode(files), ...checkIncludes(files)];
+  if (problems.length === 0) return;
+  const lines = problems.map((problem) => `- ${formatProblem(problem)}`);
+  throw new AppError(
+    'KNOWLEDGE_INVALID',
+    `The chosen realizations do not make a clean engine:\n${lines.join('\n')}`,
+  );
 }
 
 function partsOf(entry: SelectedContract): Part[] {

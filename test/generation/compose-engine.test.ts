@@ -120,6 +120,17 @@ describe('the composer', () => {
     await expect(compose('bf16', () => {}, 'avx9')).rejects.toMatchObject({ code: 'NOT_COVERED' });
   });
 
+  test('refuses realizations that leave a function unreferenced, by file and line', async () => {
+    const path = 'contracts/norm-rms/realizations/cpu-bf16.cpp';
+    const addFunction = (files: Record<string, string>) => {
+      files[path] = `${files[path]}int left_over() { return 1; }\n`;
+    };
+    await expect(compose('bf16', addFunction)).rejects.toMatchObject({
+      code: 'KNOWLEDGE_INVALID',
+      message: expect.stringMatching(/norm_rms\.cpp:7: nothing refers to the function left_over/),
+    });
+  });
+
   test('its engine has no dead code and includes only what is allowed', async () => {
     const { files } = await compose();
     expect(findDeadCode(files)).toEqual([]);
