@@ -53,8 +53,3 @@ function layerTensors(facts: ModelFacts, layer: number): ExpectedTensor[] {
 export function elementCount(shape: readonly number[]): number {
   return shape.reduce((product, size) => product * size, 1);
 }
-
-/** Parameters stored in the checkpoint; a tied head counts once. */
-export function parameterCount(facts: ModelFacts): number {
-  return expectedTensors(facts).reduce((sum, tensor) => sum + elementCount(tensor.shape), 0);
-}

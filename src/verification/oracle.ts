@@ -1,7 +1,8 @@
 import { decode, headName, type WeightSource } from '../../knowledge/contracts/decoder-model/reference.ts';
 import { AppError } from '../model/errors.ts';
-import { elementCount, parameterCount } from '../model/expected-tensors.ts';
+import { elementCount } from '../model/expected-tensors.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
+import { countParameters } from '../model/parameter-count.ts';
 import { formatProblem } from '../model/problem.ts';
 import { checkTensors } from './inspect-checkpoint.ts';
 import { workOnJob } from './oracle-job.ts';
@@ -48,7 +49,7 @@ export function openOracle(folder: string, options: OracleOptions): Oracle {
   const round = options.weightFormat === 'bf16';
   return {
     run(ids) {
-      const isShared = parameterCount(options.facts) * ids.length > (options.shareAbove ?? 1e9);
+      const isShared = countParameters(options.facts).matmul * ids.length > (options.shareAbove ?? 1e9);
       return runOracle(ids, options.facts, openWeights(checkpoint, round, isShared ? getPool : undefined));
     },
     async close() {
