@@ -72,30 +72,21 @@ describe.each(tokenizerCases)('the tokenizer of $name', (subject: TokenizerCase)
     expect(firstDifference(strings, encoded, comparable)).toBeUndefined();
   });
 
-  it('gives the ids of the reference for every string, with and without special tokens', () => {
-    expect(
-      firstDifference(
-        strings,
-        encoded,
-        strings.map((text) => reference.encode(text, withSpecial)),
-      ),
-    ).toBeUndefined();
-    for (const options of [
-      { addSpecial: false, parseSpecial: false },
-      { addSpecial: false, parseSpecial: true },
-    ]) {
-      const ids = runDriver(
-        program,
-        [folder],
-        strings.map((text) => encodeRequest(text, options)),
-      ).map(readIds);
-      expect(
-        firstDifference(
-          strings,
-          ids,
-          strings.map((text) => reference.encode(text, options)),
-        ),
-      ).toBeUndefined();
+  it('gives the ids of the reference for every string', () => {
+    const expected = strings.map((text) => reference.encode(text, withSpecial));
+    expect(firstDifference(strings, encoded, expected)).toBeUndefined();
+  });
+
+  it('leaves out the template and leaves special tokens as text where asked to', () => {
+    const some = strings.filter(
+      (text, index) => index < fixedStrings.length || (index % 4 === 0 && text.length < 5000),
+    );
+    for (const parseSpecial of [false, true]) {
+      const options = { addSpecial: false, parseSpecial };
+      const requests = some.map((text) => encodeRequest(text, options));
+      const ids = runDriver(program, [folder], requests).map(readIds);
+      const expected = some.map((text) => reference.encode(text, options));
+      expect(firstDifference(some, ids, expected)).toBeUndefined();
     }
   });
 

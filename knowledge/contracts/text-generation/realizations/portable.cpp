@@ -48,8 +48,8 @@ GenerationResult generate(Context& ctx, Model& model, const Tokenizer& tokenizer
     const int32_t id = sample(logits, history, request.sampling, result.ids.size());
     history.push_back(id);
     result.ids.push_back(id);
-    const bool is_listed = std::ranges::find(config::eos_token_ids, id) != config::eos_token_ids.end();
-    const bool is_eos = is_listed && !request.ignore_eos;
+    constexpr auto& ends = config::eos_token_ids;
+    const bool is_eos = !request.ignore_eos && std::ranges::find(ends, id) != ends.end();
     // The last token's own position needs no room: nothing follows it.
     const bool is_full = ssize(result.ids) == request.max_tokens || ssize(history) > config::max_context;
     std::string text = is_eos ? "" : stop.append(stream.append(id));
