@@ -163,6 +163,8 @@ void check_scaling(const Reader& outer, const Reader& reader) {
   reader.expect("factor", config::rope_factor, yarn ? config::max_positions / original : NAN);
   if (config::rope_scaling == "linear") return;
   reader.expect("original_max_position_embeddings", config::rope_original_max_positions, beside);
+  if (outer.find("original_max_position_embeddings") != nullptr)  // transformers 5 lets this one win
+    outer.expect("original_max_position_embeddings", config::rope_original_max_positions);
   if (config::rope_scaling == "llama3") {
     reader.expect("low_freq_factor", config::rope_low_freq_factor);
     return reader.expect("high_freq_factor", config::rope_high_freq_factor);
