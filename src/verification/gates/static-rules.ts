@@ -97,7 +97,10 @@ function scanDirectives(text: string, scan: StaticScan): StaticFault[] {
   // A directive may be spelt `%:` and be split by a backslash; neither is needed.
   for (const [index, line] of text.split('\n').entries()) {
     const directive = /^\s*(?:#|%:|\?\?=)\s*(.*)$/.exec(line)?.[1];
-    if (directive !== undefined && !/^(?:include\s*["<]|pragma once\s*$)/.test(directive)) {
+    if (
+      directive !== undefined &&
+      !/^(?:include\s*["<]|pragma once\s*$|pragma GCC unroll \d+\s*$)/.test(directive)
+    ) {
       faults.push({ line: index + 1, message: `the directive #${directive.slice(0, 60)} is not allowed` });
     } else if (/\\\s*$/.test(line)) {
       faults.push({ line: index + 1, message: 'a line continued by a backslash is not allowed' });

@@ -49,6 +49,7 @@ test.each([
   '#pragma once\n#include <vector>\n#include "norm_rms.h"',
   '// system("x") in a comment\n/* fork() */ const char* text = "popen(";',
   'void f(Pool& p, Pool* q) { p.connect(); q->send(); int system = 1; p.system = system; }',
+  '#pragma GCC unroll 8\nint x;',
   'typedef float vecf __attribute__((vector_size(32)));',
   'int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);',
   "const int million = 1'000'000;",
