@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,6 +26,7 @@ function openWorkspace(): string {
   }
   writeFileSync(join(folder, 'config.h'), configHeader);
   symlinkSync(join(shims, 'shim.h'), join(folder, 'shim.h'));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   workspace = folder;
   return folder;
 }
