@@ -8,10 +8,12 @@ export function normalizeText(text: string, normalizer: TokenizerFacts['normaliz
 
 export const ops: ReferenceOps = {
   normalize: (unit) => {
+    const { tokenizer } = unit;
+    if (tokenizer === undefined) throw new Error('the unit gate must pass the engine’s tokenizer facts');
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(
       Uint8Array.from(inputOf(unit, 'text').data),
     );
-    const bytes = new TextEncoder().encode(normalizeText(text, unit.tokenizer!.normalizer));
+    const bytes = new TextEncoder().encode(normalizeText(text, tokenizer.normalizer));
     return { text: tensor([bytes.length], bytes) };
   },
 };

@@ -36,11 +36,13 @@ export function splitPieces(text: string, preTokenizer: TokenizerFacts['preToken
 
 export const ops: ReferenceOps = {
   piece_ends: (unit) => {
+    const { tokenizer } = unit;
+    if (tokenizer === undefined) throw new Error('the unit gate must pass the engine’s tokenizer facts');
     const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(
       Uint8Array.from(inputOf(unit, 'text').data),
     );
     let end = 0;
-    const ends = splitPieces(text, unit.tokenizer!.preTokenizer).map((piece) => {
+    const ends = splitPieces(text, tokenizer.preTokenizer).map((piece) => {
       end += Buffer.byteLength(piece);
       return end;
     });
