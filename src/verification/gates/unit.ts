@@ -212,7 +212,7 @@ async function compareAll(
   results: ReturnType<typeof decodeResults>,
 ): Promise<Finding[]> {
   const { ops } = (await import(pathToFileURL(job.contract.reference!).href)) as { ops: ReferenceOps };
-  const { weightFormat } = context.engine;
+  const { weightFormat, tokenizer } = context.engine;
   const findings: Finding[] = [];
   let at = 0;
   for (const { check, whole, alone, rows } of drawn) {
@@ -233,6 +233,7 @@ async function compareAll(
         params: whole.params,
         facts: job.model.config.facts,
         weightFormat,
+        tokenizer,
       });
       const wrong = compareOutputs(check, wanted, result);
       const rowsWrong = alone.flatMap(({ row }, index) => {
