@@ -16,6 +16,7 @@ async function generate(name: CheckpointName): Promise<string> {
   const file = writeConstraintFile(join(cli.folder, `${name}.yaml`), {
     name,
     model: { path: readReferenceCheckpoint(name).folder },
+    maxContext: 512,
   });
   const folder = join(cli.folder, name);
   const { code, stderr } = await cli.run(['generate', file, '-o', folder]);

@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseInvocation } from '../../src/cli/arguments.ts';
+import { commands } from '../../src/cli/commands.ts';
+import { createProgress } from '../../src/cli/progress.ts';
+import { readConfig } from '../../src/config.ts';
+import { AppError } from '../../src/model/errors.ts';
+import type { EngineClient } from '../../src/verification/protocol-client.ts';
+import {
+  type BrokenCheckpoint,
+  brokenCheckpoints,
+  writeBrokenCheckpoint,
+} from '../fixtures/broken-checkpoints.ts';
+import { type BuiltEngine, buildEngine } from '../fixtures/built-engine.ts';
+import { CommandLine } from '../fixtures/command-line.ts';
+import { writeConstraintFile } from '../fixtures/constraint-file.ts';
+import { type RecipeName, writeRandomCheckpoint } from '../fixtures/random-checkpoint.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'metainfer-broken-'));
+const cli = new CommandLine();
+afterAll(() => {
+  rmSync(root, { recursive: true, force: true });
+  cli.close();
+});
+
+const places = brokenCheckpoints.map((broken, index) => {
+  const recipe: RecipeName = broken.recipe ?? 'llama-untied';
+  return { ...broken, recipe, folder: join(root, `broken-${index}`), title: `${recipe}: ${broken.name}` };
+});
+type Place = (typeof places)[number];
+
+beforeAll(async () => {
+  for (const { folder, ...broken } of places) await writeBrokenCheckpoint(folder, broken);
+});
+
+function constraintsFor(place: Place): string {
+  const file = `${place.folder}.yaml`;
+  return writeConstraintFile(file, { name: 'broken', model: { path: place.folder } });
+}
+
+/** What `metainfer generate` refuses with, in this process: sixty starts of the program take minutes. */
+async function refusalOf(file: string): Promise<AppError> {
+  const { command, input } = parseInvocation(['generate', file, '-o', join(root, 'engine')], commands);
+  const context = {
+    config: readConfig({ METAINFER_CACHE: join(root, 'cache') }),
+    progress: createProgress(process.stderr, true),
+    signal: new AbortController().signal,
+    print: () => {},
+  };
+  const error: unknown = await command!.run(input, context).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof AppError) return error;
+  throw new Error(`generate did not refuse it: ${String(error)}`);
+}
+
+describe('a broken checkpoint', () => {
+  it.each(places)('is refused by `metainfer generate`, by name: $title', async (place) => {
+    const { exitCode, message } = await refusalOf(constraintsFor(place));
+    expect(exitCode).toBe(2);
+    for (const mention of place.mentions) expect(message).toContain(mention);
+    expect(message).not.toMatch(/\n\s+at /);
+  });
+
+  it.each(places.filter((_, index) => index % 17 === 3))(
+    'ends the program with code 2 and the same message: $title',
+    async (place) => {
+      const { code, stderr } = await cli.run(['generate', constraintsFor(place), '-o', join(root, 'engine')]);
+      expect(code).toBe(2);
+      for (const mention of place.mentions) expect(stderr).toContain(mention);
+    },
+  );
+});
+
+/** The engine of a tokenizer-less checkpoint reads no tokenizer.json, so it has nothing to refuse there. */
+const textOnly = (broken: BrokenCheckpoint): boolean => broken.mentions.includes('tokenizer');
+const used = [...new Set(places.map((place) => place.recipe))];
+
+describe.each(used)('the engine made for %s', (recipe) => {
+  let engine: BuiltEngine | undefined;
+  let process: EngineClient | undefined;
+  const sound = join(root, `sound-${recipe}`);
+  const own = places.filter((place) => place.recipe === recipe && !textOnly(place));
+
+  beforeAll(async () => {
+    await writeRandomCheckpoint(sound, recipe);
+    engine = await buildEngine(join(root, 'engines'), { name: recipe, model: { path: sound } });
+    process = engine.start([sound, ...own.map((place) => place.folder)]);
+  });
+  afterAll(async () => {
+    await process?.quit();
+  });
+
+  it('loads its own checkpoint', async () => {
+    expect((await process!.load(sound)).tensors.length).toBeGreaterThan(20);
+  });
+
+  it.each(own)('refuses it by name and stays up: $name', async (place) => {
+    const failure: unknown = await process!.load(place.folder).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ kind: 'refused' });
+    const { message } = failure as Error;
+    const names = [...place.mentions, place.name.split(' ')[0]!];
+    expect(names.filter((name) => message.includes(name))).not.toEqual([]);
+    expect(await process!.hello()).toMatchObject({ protocol: 1 });
+  });
+
+  it('loads its own checkpoint again after all that', async () => {
+    expect((await process!.load(sound)).tensors.length).toBeGreaterThan(20);
+    expect((await process!.logits([1, 2, 3]))[2]!.every(Number.isFinite)).toBe(true);
+  });
+});
