@@ -65,7 +65,10 @@ void load(Peer& peer, const std::string& path) {
   if (peer.context != nullptr) llama_free(peer.context);
   if (peer.model != nullptr) llama_model_free(peer.model);
   peer.context = nullptr;
-  peer.model = llama_model_load_from_file(path.c_str(), llama_model_default_params());
+  llama_model_params model_params = llama_model_default_params();
+  // Weights in memory of its own, as an engine's are: pages of a mapped file may be taken away while the other runs.
+  model_params.load_mode = 0;
+  peer.model = llama_model_load_from_file(path.c_str(), model_params);
   if (peer.model == nullptr) refuse("cannot load " + path);
   llama_context_params params = llama_context_default_params();
   params.n_seq_max = static_cast<uint32_t>(peer.options.slots);
