@@ -11,12 +11,10 @@ import { runCommand } from './run-command.ts';
 
 const prompt = 'The `fs.readFile()` method';
 
-async function showContinuation(folder: string, context: CommandContext): Promise<void> {
-  context.print(`\n## The engine continues a prompt\n`);
-  context.print(`prompt: ${prompt}`);
+async function continuePrompt(folder: string, context: CommandContext): Promise<string> {
   const options = { prompt, 'max-tokens': '96', temperature: '0.6', 'top-p': '0.9', seed: '4', json: true };
   const { data } = await runCommand.run({ positionals: [folder], options }, context);
-  context.print(`${prompt}${(data as { text: string }).text}\n`);
+  return `${prompt}${(data as { text: string }).text}`;
 }
 
 /** The main job on the shipped example: plan, engine, verdict, figures, and what the engine writes. */
@@ -26,7 +24,9 @@ export const demoCommand: Command = {
   positionals: [],
   options: {},
   examples: ['npm run demo'],
-  async run(_, context): Promise<CommandResult> {
+  async run(input, context): Promise<CommandResult> {
+    // With --json, stdout holds the one document and nothing else.
+    const print = input.options.json === true ? () => {} : context.print;
     const missing = describeMissing(await examineMachine());
     if (missing.length > 0)
       throw new AppError(
@@ -35,7 +35,7 @@ export const demoCommand: Command = {
       );
     const file = join(packageRoot(), 'knowledge/examples/tiny-qwen3.yaml');
     const plan = await planCommand.run({ positionals: [file], options: { measure: true } }, context);
-    context.print(`${plan.text}\n`);
+    print(`${plan.text}\n`);
     const folder = join(process.cwd(), 'engines/tiny-qwen3');
     const state = startRun(
       'demo',
@@ -50,8 +50,9 @@ export const demoCommand: Command = {
     });
     const result = buildResult(end.state, path, end.report);
     if (result.exitCode !== 0) return result;
-    context.print(result.text);
-    await showContinuation(folder, context);
-    return { ...result, text: '' };
+    print(`${result.text}\n\n## The engine continues a prompt\n\nprompt: ${prompt}`);
+    const continuation = await continuePrompt(folder, context);
+    const data = { ...(result.data as object), prompt, continuation };
+    return { ...result, data, text: `${continuation}\n` };
   },
 };
