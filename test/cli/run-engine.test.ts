@@ -61,7 +61,7 @@ describe('metainfer run', () => {
     [['--ids', '1,999999'], '999999'],
     [['--ids', '1,x'], 'ids'],
     [['--ids', '1', '--temperature', 'warm'], 'temperature'],
-    [['--ids', '1', '--max-tokens', '100000'], 'max'],
+    [['--ids', '1', '--top-p', '1.5'], 'top-p'],
   ] as const)('passes on what the engine refuses, with code 2: %s', async (options, says) => {
     const { code, stderr } = await cli.run(['run', folder, ...options]);
     expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
