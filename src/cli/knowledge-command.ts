@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { loadCatalog } from '../knowledge/load-catalog.ts';
 import { knowledgeRoot } from '../local/knowledge-base.ts';
+import { AppError } from '../model/errors.ts';
 import { formatProblem } from '../model/problem.ts';
 import type { Command } from './command.ts';
 
@@ -13,6 +14,8 @@ export const knowledgeCheckCommand: Command = {
   async run(input) {
     const root = input.positionals[0] === undefined ? knowledgeRoot() : resolve(input.positionals[0]);
     const { catalog, problems } = await loadCatalog(root);
+    // A mistyped folder must not pass for knowledge without a contradiction.
+    if (catalog?.contracts.length === 0) throw new AppError('USAGE', `${root} holds no contracts/.`);
     const counts =
       catalog === undefined
         ? `${problems.filter((problem) => problem.severity === 'error').length} faults`

@@ -1,9 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { packageRoot } from '../../src/local/package-root.ts';
 import { CommandLine } from '../fixtures/command-line.ts';
 
 const cli = new CommandLine();
+const example = join(packageRoot(), 'knowledge/examples/tiny-qwen3.yaml');
 const empty = join(cli.folder, 'empty');
 beforeAll(() => {
   mkdirSync(empty);
@@ -22,7 +24,7 @@ const refusals: readonly Refusal[] = [
   { args: ['frobnicate'], says: ['Unknown command "frobnicate"', '--help'] },
   { args: ['plan', 'x.yaml', '--bandwith', '20'], says: ['--bandwith', 'Did you mean --bandwidth?'] },
   { args: ['plan', 'x.yaml', '--josn'], says: ['--josn', 'Did you mean --json?'] },
-  { args: ['plan', 'x.yaml', '--bandwidth', 'fast'], says: ['--bandwidth is "fast"', 'number above 0'] },
+  { args: ['plan', example, '--bandwidth', 'fast'], says: ['--bandwidth is "fast"', 'number above 0'] },
   { args: ['plan'], says: ['Missing <file>', 'Usage: metainfer plan <file>'] },
   { args: ['plan', 'a.yaml', 'b.yaml'], says: ['Unexpected argument "b.yaml"'] },
   { args: ['plan', 'no-such-file.yaml'], says: ['no-such-file.yaml', 'does not exist'] },
@@ -42,7 +44,7 @@ const refusals: readonly Refusal[] = [
   { args: ['weights', 'synth', 'Qwen/Qwen3-0.6B'], says: ['Missing -o DIR'] },
   { args: ['weights', 'synth', 'Qwen/Qwen3-0.6B', '-o', 'x', '--dtype', 'q4'], says: ['--dtype'] },
   { args: ['oracle', empty, '--ids', 'x', '-o', 'y'], says: ['config.json'] },
-  { args: ['knowledge', 'check', empty], says: ['contracts'] },
+  { args: ['knowledge', 'check', empty], says: ['holds no contracts'] },
   { args: ['knowledge', 'sabotage', '--mechanical', 'many'], says: ['--mechanical is "many"'] },
 ];
 
