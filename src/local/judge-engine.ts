@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { checkProvenance } from '../generation/check-provenance.ts';
 import { renderConfigHeader } from '../generation/config-header.ts';
 import { AppError } from '../model/errors.ts';
@@ -10,6 +10,7 @@ import { hashEngineTree } from '../verification/engine-tree.ts';
 import { describeEngine } from '../verification/engine-under-test.ts';
 import type { EngineUnderTest } from '../verification/gate-context.ts';
 import { addBenchmark, makeReport } from '../verification/make-report.ts';
+import { correctnessGates } from '../verification/run-gates.ts';
 import { verifyEngine } from '../verification/verify-engine.ts';
 import { provideWeights } from './local-weights.ts';
 import { referencePath } from './package-root.ts';
@@ -96,7 +97,7 @@ export async function verifyFolder(
     toolchain,
     verification,
     startedAt,
-    repeat: `npx metainfer verify ${prepared.request.constraints.name} --seed ${options.runSeed}`,
+    repeat: `npx metainfer verify ${relative(process.cwd(), folder) || '.'} --seed ${options.runSeed}`,
   });
 }
 
@@ -111,6 +112,13 @@ export async function measureEngine(
     throw new AppError(
       'ENGINE_INVALID',
       `The engine in ${folder} was changed since it was verified: run \`metainfer verify\` again.`,
+    );
+  }
+  const red = report.gates.find(({ gate, status }) => correctnessGates.includes(gate) && status === 'failed');
+  if (red !== undefined) {
+    throw new AppError(
+      'ENGINE_INVALID',
+      `The engine in ${folder} failed verification (${red.gate}): its speed means nothing.`,
     );
   }
   const { constraints, model } = prepared.request;
@@ -131,6 +139,7 @@ export async function measureEngine(
     cacheFolder: join(options.cacheFolder, 'programs'),
     scratchFolder: options.cacheFolder,
     withBaseline: options.baseline,
+    signal: options.signal,
     onProgress: options.onDetail,
   });
   const seconds = (performance.now() - started) / 1000;
