@@ -17,6 +17,8 @@ export interface ComposeInput {
   /** The constraint file as the person wrote it. */
   readonly constraintsText: string;
   readonly facts: ModelFacts;
+  /** config.json as read; the engine refuses weights beside another one. */
+  readonly modelConfig: Readonly<Record<string, unknown>>;
   readonly tokenizer: TokenizerFacts;
   readonly selection: Selection;
   readonly platform: Platform;
@@ -36,7 +38,8 @@ export function composeEngine(input: ComposeInput): EngineSources {
   const { constraints, selection, platform, facts } = input;
   if (selection.missing.length > 0) throw new AppError('NOT_COVERED', selection.missing.join('\n'));
   const code = selection.contracts.flatMap(partsOf).sort((a, b) => (a.file.path < b.file.path ? -1 : 1));
-  const config = renderConfig(toConfigInput(constraints, facts, platform), selection, code);
+  const configInput = { ...toConfigInput(constraints, facts, platform), modelConfig: input.modelConfig };
+  const config = renderConfig(configInput, selection, code);
   const cpp: Part[] = [
     { file: { path: 'config.h', text: config }, origin: composed('constraints.yaml and config.json') },
     ...code,

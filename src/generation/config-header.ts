@@ -1,4 +1,5 @@
 import { type ConfigConstant, configConstants } from '../model/config-constants.ts';
+import { expectedConfig, ignoredKeys, nullIsValueKeys } from '../model/model-config-keys.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
 
 /** Everything that config.h can hold comes from these. */
@@ -10,6 +11,8 @@ export interface ConfigInput {
   readonly vectorWidth: number;
   readonly maxContext: number;
   readonly maxBatch: number;
+  /** config.json as read; absent where only dimensions matter, as in the unit gate's small models. */
+  readonly modelConfig?: Readonly<Record<string, unknown>>;
 }
 
 type ConfigValue = string | number | boolean | readonly number[];
@@ -23,7 +26,6 @@ function configValues(input: ConfigInput): Readonly<Record<ConfigConstant, Confi
   const { facts } = input;
   return {
     engine_name: input.name,
-    model_type: facts.family,
     num_threads: input.threads,
     vector_width: input.vectorWidth,
     hidden_size: facts.hiddenSize,
@@ -33,20 +35,17 @@ function configValues(input: ConfigInput): Readonly<Record<ConfigConstant, Confi
     head_dim: facts.headDim,
     intermediate_size: facts.intermediateSize,
     vocab_size: facts.vocabSize,
-    tied_head: facts.tiedHead,
-    qkv_bias: facts.qkvBias,
-    qk_norm: facts.qkNorm,
     rms_norm_eps: facts.rmsNormEps,
     rope_theta: facts.ropeTheta,
-    rope_scaling: facts.ropeScaling.kind,
     ...ropeValues(facts),
     max_context: input.maxContext,
     max_batch: input.maxBatch,
     max_rows: maxRows(input.maxContext, input.maxBatch),
-    max_positions: facts.maxPositions,
     layer_windows: facts.layerWindows,
-    bos_token_id: facts.bosTokenId ?? -1,
     eos_token_ids: facts.eosTokenIds,
+    model_config: expectedConfig(input.modelConfig ?? {}),
+    ignored_config_keys: listKeys(ignoredKeys),
+    null_config_keys: listKeys(nullIsValueKeys),
   };
 }
 
@@ -108,9 +107,13 @@ function renderConstant(name: ConfigConstant, value: ConfigValue): string {
   return `inline constexpr ${type} ${name} = ${renderValue(type, value)};`;
 }
 
+function listKeys(keys: ReadonlySet<string>): string {
+  return ` ${[...keys].sort().join(' ')} `;
+}
+
 function renderValue(type: string, value: ConfigValue): string {
   if (typeof value === 'object') return `{${value.join(', ')}}`;
-  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'string') return value.includes('"') ? `R"(${value})"` : JSON.stringify(value);
   if (typeof value === 'boolean' || type === 'int') return String(value);
   const digits = String(value);
   const floating = /[.e]/.test(digits) ? digits : `${digits}.0`;

@@ -55,6 +55,7 @@ export function composePrepared(prepared: PreparedEngine): EngineSources {
     constraints,
     constraintsText: text,
     facts: model.facts,
+    modelConfig: model.config,
     tokenizer: model.tokenizer,
     selection: prepared.selection,
     platform: prepared.platform,

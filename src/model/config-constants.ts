@@ -4,7 +4,6 @@
  */
 export const configConstants = {
   engine_name: 'std::string_view',
-  model_type: 'std::string_view',
   num_threads: 'int',
   /** f32 lanes of one vector: 4, 8 or 16. */
   vector_width: 'int',
@@ -15,13 +14,8 @@ export const configConstants = {
   head_dim: 'int',
   intermediate_size: 'int',
   vocab_size: 'int',
-  tied_head: 'bool',
-  qkv_bias: 'bool',
-  qk_norm: 'bool',
   rms_norm_eps: 'float',
   rope_theta: 'double',
-  /** none | linear | llama3 | yarn */
-  rope_scaling: 'std::string_view',
   rope_factor: 'double',
   rope_low_freq_factor: 'double',
   rope_high_freq_factor: 'double',
@@ -34,12 +28,15 @@ export const configConstants = {
   max_batch: 'int',
   /** Rows of one forward call. */
   max_rows: 'int',
-  max_positions: 'int',
   /** Per layer: keys a query sees, itself included; 0 = all. */
   layer_windows: 'std::array<int, num_layers>',
-  /** -1 = none. */
-  bos_token_id: 'int',
   eos_token_ids: 'std::array<int, N>',
+  /** JSON of the config.json that the engine is made for, without the ignored keys. */
+  model_config: 'std::string_view',
+  /** Keys of config.json that change nothing, each between blanks. */
+  ignored_config_keys: 'std::string_view',
+  /** Keys of config.json where null is not the same as absent, each between blanks. */
+  null_config_keys: 'std::string_view',
 } as const;
 
 export type ConfigConstant = keyof typeof configConstants;

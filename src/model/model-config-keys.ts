@@ -155,3 +155,40 @@ export const architectureOf: Readonly<Record<ModelFamily, string>> = {
   qwen2: 'Qwen2ForCausalLM',
   qwen3: 'Qwen3ForCausalLM',
 };
+
+/**
+ * Keys that an engine does not compare with those it was made for: the harmless ones, how the files store the weights
+ * (the tensors say it themselves), and the ids that the engine joined from config.json and generation_config.json.
+ */
+export const ignoredKeys: ReadonlySet<string> = new Set([
+  ...harmlessKeys,
+  'bos_token_id',
+  'dtype',
+  'eos_token_id',
+  'torch_dtype',
+]);
+
+/** transformers fills these from a class default where they are absent, so that null means something else. */
+export const nullIsValueKeys: ReadonlySet<string> = new Set([
+  'head_dim',
+  'num_key_value_heads',
+  'sliding_window',
+]);
+
+/**
+ * What of a config.json an engine is made for, as compact JSON with sorted keys. `)` is escaped, so that the text can
+ * stand in a raw string literal of C++.
+ */
+export function expectedConfig(config: Readonly<Record<string, unknown>>): string {
+  const entries = Object.entries(config).filter(([key]) => !ignoredKeys.has(key));
+  return JSON.stringify(canonicalise(Object.fromEntries(entries))).replaceAll(')', '\\u0029');
+}
+
+function canonicalise(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(canonicalise);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value)
+    .filter(([key, entry]) => entry !== null || nullIsValueKeys.has(key))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, entry]) => [key, canonicalise(entry)]));
+}

@@ -51,7 +51,15 @@ async function compose(
   const constraints = constraintsFor(weights, arch);
   const selection = selectRealizations(catalog, toTarget(constraints, facts, tokenizer));
   const constraintsText = '# as written\nname: small-engine\n';
-  return composeEngine({ constraints, constraintsText, facts, tokenizer, selection, platform });
+  return composeEngine({
+    constraints,
+    constraintsText,
+    facts,
+    modelConfig: model?.config ?? {},
+    tokenizer,
+    selection,
+    platform,
+  });
 }
 
 function textOf(sources: EngineSources, path: string): string {

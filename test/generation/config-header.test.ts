@@ -38,15 +38,13 @@ describe('config.h', () => {
     expect(text).toContain('#include <array>\n#include <string_view>\n');
     for (const line of [
       'std::string_view engine_name = "small";',
-      'std::string_view model_type = "llama";',
       'float rms_norm_eps = 0.00001f;',
       'double rope_theta = 500000.0;',
-      'std::string_view rope_scaling = "llama3";',
       'double rope_factor = 8.0;',
       'int rope_original_max_positions = 64;',
-      'bool qkv_bias = true;',
+      'bool rope_truncate = true;',
       'std::array<int, 3> layer_windows = {0, 4, 0};',
-      'int bos_token_id = -1;',
+      'std::string_view model_config = "{}";',
       'std::array<int, 2> eos_token_ids = {1, 7};',
       'int max_rows = 128;',
     ]) {
@@ -60,6 +58,34 @@ describe('config.h', () => {
     expect(text).toContain('double rope_low_freq_factor = 1.0;');
     const none = { ...input, facts: { ...facts, ropeScaling: { kind: 'none' as const } } };
     expect(renderConfigHeader(none, new Set(['rope_original_max_positions']))).toContain('= 512;');
+  });
+
+  test('holds the config.json of the model: no ignored key, no null that means absent, in a fixed order', () => {
+    const modelConfig = {
+      vocab_size: 101,
+      torch_dtype: 'bfloat16',
+      eos_token_id: 2,
+      transformers_version: '4.57.6',
+      sliding_window: null,
+      rope_scaling: { type: 'linear', factor: 2.5, extra: null },
+      mlp_bias: null,
+      architectures: ['a)"b'],
+    };
+    const text = renderConfigHeader({ ...input, modelConfig }, new Set(['model_config']));
+    expect(text).toContain(
+      String.raw`model_config = R"({"architectures":["a\u0029\"b"],"rope_scaling":{"factor":2.5,"type":"linear"},"sliding_window":null,"vocab_size":101})";`.replaceAll(
+        '\\\\',
+        '\\',
+      ),
+    );
+  });
+
+  test('names the keys that do not matter, each between blanks', () => {
+    const text = renderConfigHeader(input, new Set(['ignored_config_keys', 'null_config_keys']));
+    for (const key of ['torch_dtype', 'dtype', 'eos_token_id', 'transformers_version', 'use_cache'])
+      expect(text).toMatch(new RegExp(`ignored_config_keys = ".* ${key} .*";`));
+    expect(text).not.toContain(' mlp_bias ');
+    expect(text).toContain('null_config_keys = " head_dim num_key_value_heads sliding_window ";');
   });
 
   test('small numbers keep an exponent that C++ understands', () => {

@@ -44,7 +44,15 @@ function compose(facts: ModelFacts, tokenizer: TokenizerFacts, weights = 'bf16',
   const selection = selectRealizations(catalog, toTarget(constraints, facts, tokenizer));
   const [platform] = catalog.platforms;
   if (platform === undefined) throw new Error('knowledge/platforms is empty');
-  return composeEngine({ constraints, constraintsText: 'name: x\n', facts, tokenizer, selection, platform });
+  return composeEngine({
+    constraints,
+    constraintsText: 'name: x\n',
+    facts,
+    modelConfig: {},
+    tokenizer,
+    selection,
+    platform,
+  });
 }
 
 async function factsOf(

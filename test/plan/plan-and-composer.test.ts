@@ -30,7 +30,15 @@ it.each(examples)('plans for %s the very files that the composer writes, in the 
     catalogSha256: catalog.sha256,
     device,
   });
-  const engine = composeEngine({ constraints, constraintsText: text, facts, tokenizer, selection, platform });
+  const engine = composeEngine({
+    constraints,
+    constraintsText: text,
+    facts,
+    modelConfig: {},
+    tokenizer,
+    selection,
+    platform,
+  });
   expect(plan.missing).toEqual([]);
   expect(plan.files).toEqual(engine.files.map(({ path }) => path));
 });

@@ -15,6 +15,7 @@ struct Json {
   std::vector<Json> items;                            // of an array
   std::vector<std::pair<std::string, Json>> members;  // of an object; keys are unique
 
+  bool operator==(const Json&) const = default;
   const Json* find(std::string_view key) const;  // nullptr where absent (or not an object); linear in the members
   const Json& at(std::string_view key) const;    // EngineError names the key where absent
   int64_t integer() const;                       // EngineError unless a whole number within +-2^53

