@@ -80,7 +80,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** First place where two lists of rows differ in any bit; -0 and 0 differ, equal NaNs do not. */
+/** First place where two lists of rows differ in any bit; -0 and 0 differ, the same NaN does not. */
 export function firstDifference(
   a: readonly Float32Array[],
   b: readonly Float32Array[],

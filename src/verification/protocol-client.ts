@@ -8,6 +8,7 @@ import {
   type OperationName,
   opcodes,
 } from './protocol-frames.ts';
+import { parseJson, rows } from './reply-payloads.ts';
 import type { SandboxedCommand } from './sandboxed-process.ts';
 
 export const Hello = z.object({
@@ -284,34 +285,4 @@ export function startEngine(options: EngineOptions): EngineClient {
 
 function times(reply: Timed): Timed {
   return { sentAt: reply.sentAt, receivedAt: reply.receivedAt };
-}
-
-function parseJson<T>(operation: string, schema: z.ZodType<T>, payload: Buffer): T {
-  let json: unknown;
-  try {
-    json = JSON.parse(payload.toString('utf8'));
-  } catch {
-    throw new EngineFailure('malformed', operation, 'the reply is not JSON');
-  }
-  const parsed = schema.safeParse(json);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  throw new EngineFailure(
-    'malformed',
-    operation,
-    `the reply breaks its schema at ${issue?.path.join('.')}: ${issue?.message}`,
-  );
-}
-
-function rows(operation: string, payload: Buffer, count: number, width: number): Float32Array[] {
-  if (payload.length !== 4 * count * width) {
-    const expected = `${4 * count * width} bytes (${count} rows of ${width})`;
-    throw new EngineFailure(
-      'malformed',
-      operation,
-      `the reply holds ${payload.length} bytes instead of ${expected}`,
-    );
-  }
-  const all = decodeF32(payload);
-  return Array.from({ length: count }, (_, row) => all.subarray(row * width, (row + 1) * width));
 }

@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 
 /** Where a command runs: under bubblewrap, or under the limits alone. Decided once per run by probeSandbox. */
 export interface Sandbox {
@@ -128,9 +127,4 @@ export function describeProtection(sandbox: Sandbox, limits: Limits): Protection
       `output ${mebibytes(limits.outputBytes)}`,
     ],
   };
-}
-
-/** Where a program of the base system is missing, the sentence that says so. */
-export function missingTool(path: string): string | undefined {
-  return existsSync(path) ? undefined : `${path} is not installed`;
 }
