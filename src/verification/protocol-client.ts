@@ -1,13 +1,6 @@
 import { z } from 'zod';
 import { EngineChannel, EngineFailure } from './engine-channel.ts';
-import {
-  decodeF32,
-  decodeU32,
-  encodeU32,
-  type Frame,
-  type OperationName,
-  opcodes,
-} from './protocol-frames.ts';
+import { decodeU32, encodeU32, type Frame, type OperationName, opcodes } from './protocol-frames.ts';
 import { parseJson, rows } from './reply-payloads.ts';
 import type { SandboxedCommand } from './sandboxed-process.ts';
 
