@@ -1,5 +1,6 @@
 import type { Finding, GateResult, GoalVerdict, Report } from '../model/report.ts';
 import { toVerdict } from '../model/verdict.ts';
+import { renderBenchmark } from './bench-render.ts';
 import { localise } from './localise.ts';
 
 const shownFindings = 10;
@@ -14,7 +15,7 @@ const marks: Readonly<Record<GateResult['status'], string>> = {
 function plain(text: string): string {
   return text
     .replace(/[\r\n]+/g, ' ')
-    .replace(/[\\`*_{}[\]<>()#|!~]/g, '\\$&')
+    .replace(/[\\`*[\]|~]|<(?=[a-z/!?])|(?<!\w)_|_(?!\w)/gi, '\\$&')
     .slice(0, 600);
 }
 
@@ -75,6 +76,8 @@ export function renderReport(report: Report): string {
       '',
     );
   }
+  const speed = renderBenchmark(report.benchmark);
+  if (speed !== '') lines.push(speed, '');
   const { protection } = environment;
   lines.push(
     '## How',
