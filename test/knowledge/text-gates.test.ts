@@ -35,7 +35,7 @@ const preTokenizers = (['gpt2', 'smollm2', 'qwen2', 'llama3'] as const).map(
 const normalizers = (['nfc', 'none'] as const).map(
   (normalizer): GateUnderTest => ({
     folder: 'text-normalizer',
-    parts: [utf8, json, `text-normalizer/${normalizer}`],
+    parts: [utf8, 'text-unicode/portable', json, `text-normalizer/${normalizer}`],
     tokenizer: { model: 'byte_level_bpe', preTokenizer: 'gpt2', normalizer },
   }),
 );

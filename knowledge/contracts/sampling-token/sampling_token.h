@@ -12,11 +12,8 @@ struct Sampling {
   double repetition_penalty = 1;  // 1: none
   uint64_t seed = 0;
 };
-
-// Throws EngineError naming the first parameter out of range.
-void check_sampling(const Sampling& sampling);
-
-// logits: [vocab_size] f32. history: ids of prompt and continuation so far. step: number of the draw, from 0;
-// the result depends on nothing but the arguments. Throws EngineError where the best logit isn't a finite number.
+void check_sampling(const Sampling& sampling);  // EngineError names the first parameter out of range
+// logits: [vocab_size] f32. history: ids of prompt and continuation so far. step: number of the draw, from 0. The
+// result depends on nothing but the arguments. EngineError where a logit is NaN or the best one isn't finite.
 int32_t sample(std::span<const float> logits, std::span<const int32_t> history, const Sampling& sampling,
                uint64_t step);

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: MIT
 // text.generation: prompt ids in, token after token out, until EOS, a stop string, max_tokens or a full context.
 #pragma once
-#include <cstdint>
 #include <functional>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "decoder_model.h"
-#include "runtime_context.h"
 #include "sampling_token.h"
 #include "text_tokenizer.h"
 
@@ -19,13 +14,11 @@ struct GenerationRequest {
   std::vector<std::string> stops;
   bool ignore_eos = false;
 };
-
 struct GenerationResult {
   std::vector<int32_t> ids;        // without the prompt; with the EOS that ended it
   std::string text;                // without special tokens, cut before the stop string
   std::string_view finish_reason;  // "eos" | "stop" | "length"
 };
-
 // Called once per generated token; text: what may be shown now, whole UTF-8 characters, often empty.
 using TokenSink = std::function<void(int32_t id, std::string_view text)>;
 

@@ -6,8 +6,8 @@
 
 #include "format_json.h"
 
-// pre_tokenizer: that member of tokenizer.json. Throws EngineError unless it is the pattern compiled in. True: a space
-// goes before every text that doesn't begin with one (add_prefix_space).
+// pre_tokenizer: that member of tokenizer.json; EngineError unless it is the pattern compiled in. True: a space goes
+// before every text that doesn't begin with one (add_prefix_space).
 bool check_pre_tokenizer(const Json& pre_tokenizer);
 // text: valid UTF-8. Result: the end of each piece as a byte offset, ascending; the last is text.size(). Empty for "".
 std::vector<size_t> piece_ends(std::string_view text);

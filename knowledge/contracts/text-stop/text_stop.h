@@ -7,14 +7,10 @@
 
 class StopDetector {
  public:
-  // stops: UTF-8, any number of them, none empty (EngineError).
-  explicit StopDetector(std::vector<std::string> stops);
-  // Takes the next chunk of text; returns the text that can't belong to a stop string any more.
-  std::string append(std::string_view chunk);
-  // The text still held back; empty after a stop.
-  std::string finish();
-  // True once a stop string was complete. Text from its first byte on is dropped, and so is every later chunk.
-  bool stopped() const { return stopped_; }
+  explicit StopDetector(std::vector<std::string> stops);  // UTF-8; EngineError where one is empty
+  std::string append(std::string_view chunk);             // the text that can't belong to a stop string any more
+  std::string finish();                                   // the text still held back; empty after a stop
+  bool stopped() const { return stopped_; }               // text from the first byte of a stop string on is dropped
 
  private:
   std::vector<std::string> stops_;

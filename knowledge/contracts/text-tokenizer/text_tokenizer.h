@@ -9,16 +9,15 @@
 
 struct Tokenizer;  // vocabulary, merges, added tokens: opaque, immutable, safe to share between threads
 
-// Reads folder/tokenizer.json. Throws EngineError naming the part that this engine doesn't implement.
+// Reads folder/tokenizer.json. Throws EngineError where that is missing or of another kind than this engine's.
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& folder);
 
 // text: UTF-8 (invalid parts count as U+FFFD). add_special: apply the file's post-processor (BOS, EOS). parse_special:
-// recognise special tokens written out in the text; false: they are ordinary text. Added tokens that aren't special
-// are always recognised.
+// recognise special tokens written out in the text. Added tokens that aren't special are always recognised.
 std::vector<int32_t> encode(const Tokenizer& tokenizer, std::string_view text, bool add_special, bool parse_special);
 
-// Incremental decoding. The chunks of any sequence of ids, joined, are the decoding of the whole sequence; every
-// chunk is whole UTF-8 characters. An id without a token (vocabulary padding, negative) adds nothing.
+// Incremental decoding: chunks of whole UTF-8 characters that join to the decoding of all ids. An id without a token
+// (vocabulary padding, negative) adds nothing.
 class TextStream {
  public:
   TextStream(const Tokenizer& tokenizer, bool skip_special);

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 // text.utf8: reading UTF-8, and cutting a byte stream into whole characters.
 #pragma once
-#include <cstddef>
 #include <string>
 #include <string_view>
 
-// The code point at text[at]; moves `at` behind it. A byte that begins no valid sequence gives U+FFFD, and `at` moves
-// behind the maximal subpart (Unicode 3.9, table 3-8: one U+FFFD for each). at < text.size().
+// The code point at text[at], at < text.size(); moves `at` behind it. U+FFFD for each maximal subpart of an invalid
+// sequence (Unicode 3.9, table 3-8).
 char32_t next_code_point(std::string_view text, size_t& at);
-
 // Removes from `pending` all that is decided and returns it as valid UTF-8 (invalid parts as U+FFFD). A last sequence
 // that later bytes may complete stays in `pending`, unless `end`.
 std::string take_valid_utf8(std::string& pending, bool end);

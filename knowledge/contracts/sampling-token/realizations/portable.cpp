@@ -3,48 +3,38 @@
 // applies: any
 #include "sampling_token.h"
 
-#include <vector>
+#include <functional>
+#include <numeric>
 
 #include "runtime_context.h"
 
 namespace {
 
-struct Scored {
-  double score;
-  int32_t id;
-  bool operator<(const Scored& other) const { return score != other.score ? score < other.score : id > other.id; }
-};
+void check(bool holds, const char* message) {
+  if (!holds) throw EngineError(message);
+}
 
-void penalise(std::vector<Scored>& scored, std::span<const int32_t> history, double penalty) {
-  std::vector<bool> is_seen(scored.size());
-  for (const int32_t id : history) {
-    if (id < 0 || size_t(id) >= scored.size() || is_seen[id]) continue;
-    is_seen[id] = true;
-    scored[id].score = scored[id].score < 0 ? scored[id].score * penalty : scored[id].score / penalty;
+// The score that a token needs to be among the k best; tokens as good as the k-th are too.
+double find_least(std::vector<double> scores, int32_t k) {
+  if (k <= 0 || k >= ssize(scores)) return -std::numeric_limits<double>::infinity();
+  std::nth_element(scores.begin(), scores.begin() + (k - 1), scores.end(), std::greater());
+  return scores[k - 1];
+}
+
+// Zeroes all weights but the greatest: as few as make up the share p of the whole, at least one.
+void keep_top_p(std::vector<double>& weights, double p) {
+  const auto is_less = [&](int32_t a, int32_t b) { return weights[a] != weights[b] ? weights[a] < weights[b] : a > b; };
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  std::vector<double> kept(weights.size());
+  std::vector<int32_t> ids(weights.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  std::make_heap(ids.begin(), ids.end(), is_less);
+  for (double share = 0; share < p && !ids.empty(); ids.pop_back()) {
+    std::pop_heap(ids.begin(), ids.end(), is_less);
+    kept[ids.back()] = weights[ids.back()];
+    share += weights[ids.back()] / total;
   }
-}
-
-// Keeps the k best and whatever equals the k-th.
-void keep_top_k(std::vector<Scored>& scored, int32_t k) {
-  if (k <= 0 || size_t(k) >= scored.size()) return;
-  std::vector<Scored> ordered = scored;
-  std::nth_element(ordered.begin(), ordered.begin() + (k - 1), ordered.end(), [](auto& a, auto& b) { return b < a; });
-  std::erase_if(scored, [least = ordered[k - 1].score](const Scored& token) { return token.score < least; });
-}
-
-// Keeps the likeliest tokens until their share of the whole reaches p; at least one.
-void keep_top_p(std::vector<Scored>& weighed, double p) {
-  if (p >= 1) return;
-  double total = 0, share = 0;
-  for (const Scored& token : weighed) total += token.score;
-  std::make_heap(weighed.begin(), weighed.end());
-  auto end = weighed.end();
-  do {
-    std::pop_heap(weighed.begin(), end--);
-    share += end->score / total;
-  } while (end != weighed.begin() && share < p);
-  weighed.erase(weighed.begin(), end);
-  std::sort(weighed.begin(), weighed.end(), [](const Scored& a, const Scored& b) { return a.id < b.id; });
+  weights = kept;
 }
 
 // Uniform in [0, 1), 53 bits: splitmix64 of the seed, `step` + 1 increments on.
@@ -58,39 +48,38 @@ double draw_uniform(uint64_t seed, uint64_t step) {
 }  // namespace
 
 void check_sampling(const Sampling& sampling) {
-  const auto check = [](bool holds, const char* message) {
-    if (!holds) throw EngineError(message);
-  };
-  check(sampling.temperature >= 0 && std::isfinite(sampling.temperature), "temperature: expected a number >= 0");
+  const double temperature = sampling.temperature, penalty = sampling.repetition_penalty;
+  check(temperature >= 0 && std::isfinite(temperature), "temperature: expected a number >= 0");
   check(sampling.top_k >= 0, "top_k: expected a whole number >= 0");
   check(sampling.top_p > 0 && sampling.top_p <= 1, "top_p: expected a number above 0, up to 1");
   check(sampling.min_p >= 0 && sampling.min_p <= 1, "min_p: expected a number from 0 to 1");
-  check(sampling.repetition_penalty > 0 && std::isfinite(sampling.repetition_penalty),
-        "repetition_penalty: expected a number above 0");
+  check(penalty > 0 && std::isfinite(penalty), "repetition_penalty: expected a number above 0");
 }
 
 int32_t sample(std::span<const float> logits, std::span<const int32_t> history, const Sampling& sampling,
                uint64_t step) {
-  std::vector<Scored> scored;
-  for (const float logit : logits) {
-    if (std::isnan(logit)) throw EngineError("logit " + std::to_string(scored.size()) + " isn't a number");
-    scored.push_back({logit, int32_t(scored.size())});
+  std::vector<double> weights(logits.begin(), logits.end());
+  for (const double logit : weights) check(!std::isnan(logit), "a logit isn't a number");
+  std::vector<bool> is_seen(weights.size());
+  const double penalty = sampling.repetition_penalty;
+  for (const int32_t id : history) {
+    if (id < 0 || id >= ssize(weights) || is_seen[id]) continue;
+    is_seen[id] = true;
+    weights[id] = weights[id] < 0 ? weights[id] * penalty : weights[id] / penalty;
   }
-  penalise(scored, history, sampling.repetition_penalty);
-  const Scored best = *std::max_element(scored.begin(), scored.end());
-  if (!std::isfinite(best.score)) throw EngineError("the best logit isn't finite");
-  if (sampling.temperature == 0) return best.id;
-  keep_top_k(scored, sampling.top_k);
-  // From here on a score is a weight: the probability as a multiple of the likeliest token's.
-  for (Scored& token : scored) token.score = std::exp((token.score - best.score) / sampling.temperature);
-  keep_top_p(scored, sampling.top_p);
-  std::erase_if(scored, [&](const Scored& token) { return token.score < sampling.min_p; });
-  double left = 0;
-  for (const Scored& token : scored) left += token.score;
-  left *= draw_uniform(sampling.seed, step);
-  for (const Scored& token : scored) {
-    left -= token.score;
-    if (left < 0) return token.id;
+  const int32_t best = int32_t(std::ranges::max_element(weights) - weights.begin());
+  const double most = weights[best];
+  check(std::isfinite(most), "the best logit isn't finite");
+  if (sampling.temperature == 0) return best;
+  const double least = find_least(weights, sampling.top_k);
+  // The probability as a multiple of the likeliest token's.
+  for (double& weight : weights) weight = weight < least ? 0 : std::exp((weight - most) / sampling.temperature);
+  if (sampling.top_p < 1) keep_top_p(weights, sampling.top_p);
+  for (double& weight : weights) weight = weight < sampling.min_p ? 0 : weight;
+  double left = std::accumulate(weights.begin(), weights.end(), 0.0) * draw_uniform(sampling.seed, step);
+  for (int32_t id = 0; id < ssize(weights); ++id) {
+    left -= weights[id];
+    if (left < 0) return id;
   }
-  return best.id;  // rounding only: left is a few ulp above 0
+  return best;  // rounding only: left is a few ulp above 0
 }

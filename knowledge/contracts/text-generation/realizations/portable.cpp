@@ -7,16 +7,6 @@
 
 namespace {
 
-void check_request(const GenerationRequest& request) {
-  const size_t count = request.prompt_ids.size();
-  if (count == 0) throw EngineError("the prompt has no tokens");
-  if (count > size_t(config::max_context)) {
-    throw EngineError("the prompt has " + std::to_string(count) + " tokens, max_context is " +
-                      std::to_string(config::max_context));
-  }
-  check_sampling(request.sampling);
-}
-
 // Feeds ids from `position` on; logits: of the last one.
 void feed(Context& ctx, Model& model, std::span<const int32_t> ids, int32_t position,
           std::vector<float>& logits /*[vocab_size]*/) {
@@ -25,8 +15,8 @@ void feed(Context& ctx, Model& model, std::span<const int32_t> ids, int32_t posi
     rows.push_back({ids[i], 0, position + int32_t(i)});
     const bool is_last = i + 1 == ids.size();
     if (!is_last && rows.size() < size_t(config::max_rows)) continue;
-    const std::array<int32_t, 1> last_row{int32_t(rows.size()) - 1};
-    const std::span<const int32_t> logit_rows(last_row.data(), is_last ? 1 : 0);
+    const int32_t last_row = int32_t(rows.size()) - 1;
+    const std::span<const int32_t> logit_rows(&last_row, is_last ? 1 : 0);
     forward(ctx, model, rows, logit_rows, f32_view(logits.data(), config::vocab_size), nullptr, nullptr);
     rows.clear();
   }
@@ -36,7 +26,11 @@ void feed(Context& ctx, Model& model, std::span<const int32_t> ids, int32_t posi
 
 GenerationResult generate(Context& ctx, Model& model, const Tokenizer& tokenizer, const GenerationRequest& request,
                           const TokenSink& sink) {
-  check_request(request);
+  check_sampling(request.sampling);
+  const size_t count = request.prompt_ids.size(), limit = config::max_context;
+  if (count == 0) throw EngineError("the prompt has no tokens");
+  if (count > limit)
+    throw EngineError("the prompt has " + std::to_string(count) + " tokens, max_context is " + std::to_string(limit));
   StopDetector stop(request.stops);
   GenerationResult result{{}, "", "length"};
   if (request.max_tokens <= 0) return result;
@@ -48,8 +42,7 @@ GenerationResult generate(Context& ctx, Model& model, const Tokenizer& tokenizer
     const int32_t id = sample(logits, history, request.sampling, result.ids.size());
     history.push_back(id);
     result.ids.push_back(id);
-    constexpr auto& ends = config::eos_token_ids;
-    const bool is_eos = !request.ignore_eos && std::ranges::find(ends, id) != ends.end();
+    const bool is_eos = !request.ignore_eos && std::ranges::count(config::eos_token_ids, id) > 0;
     // The last token's own position needs no room: nothing follows it.
     const bool is_full = ssize(result.ids) == request.max_tokens || ssize(history) > config::max_context;
     std::string text = is_eos ? "" : stop.append(stream.append(id));

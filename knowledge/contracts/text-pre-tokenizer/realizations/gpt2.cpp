@@ -14,23 +14,23 @@ namespace {
 bool is_other(char32_t point) { return !is_space(point) && !is_letter(point) && !is_number(point); }
 
 // The first index from `at` on whose code point isn't in the class.
-template <typename Class>
-size_t skip(std::span<const char32_t> points, size_t at, Class is_member) {
+size_t skip(std::span<const char32_t> points, size_t at, bool (*is_member)(char32_t)) {
   while (at < points.size() && is_member(points[at])) ++at;
   return at;
 }
 
 // 's 't 're 've 'm 'll 'd: the length with the apostrophe, or 0.
-size_t contraction_length(std::span<const char32_t> points, size_t at) {
-  const auto is = [&](size_t i, char32_t letter) { return at + i < points.size() && points[at + i] == letter; };
-  if (!is(0, '\'')) return 0;
-  if ((is(1, 'r') && is(2, 'e')) || (is(1, 'v') && is(2, 'e')) || (is(1, 'l') && is(2, 'l'))) return 3;
-  return is(1, 's') || is(1, 't') || is(1, 'm') || is(1, 'd') ? 2 : 0;
+size_t contraction_length(std::span<const char32_t> points) {
+  for (const std::u32string_view ending : {U"'s", U"'t", U"'re", U"'ve", U"'m", U"'ll", U"'d"}) {
+    const size_t length = std::min(ending.size(), points.size());
+    if (std::ranges::equal(ending, points.first(length))) return length;
+  }
+  return 0;
 }
 
 // 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+ : the end of the match at `at`.
 size_t match_piece(std::span<const char32_t> points, size_t at) {
-  if (const size_t length = contraction_length(points, at); length > 0) return at + length;
+  if (const size_t length = contraction_length(points.subspan(at)); length > 0) return at + length;
   const size_t start = points[at] == ' ' && at + 1 < points.size() ? at + 1 : at;
   if (is_letter(points[start])) return skip(points, start, is_letter);
   if (is_number(points[start])) return skip(points, start, is_number);
@@ -45,9 +45,8 @@ size_t match_piece(std::span<const char32_t> points, size_t at) {
 bool check_pre_tokenizer(const Json& pre_tokenizer) {
   const Json* type = pre_tokenizer.find("type");
   const Json* use_regex = pre_tokenizer.find("use_regex");
-  if (type == nullptr || type->string != "ByteLevel" || (use_regex != nullptr && !use_regex->boolean)) {
+  if (type == nullptr || type->string != "ByteLevel" || (use_regex != nullptr && !use_regex->boolean))
     throw EngineError("tokenizer.json: pre_tokenizer: expected ByteLevel with its own pattern (GPT-2)");
-  }
   return pre_tokenizer.at("add_prefix_space").boolean;
 }
 

@@ -11,25 +11,26 @@
 
 namespace {
 
+constexpr std::string_view pattern =
+    R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}|)"
+    R"( ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+
 bool is_other(char32_t point) { return !is_space(point) && !is_letter(point) && !is_number(point); }
 
 // The first index from `at` on whose code point isn't in the class.
-template <typename Class>
-size_t skip(std::span<const char32_t> points, size_t at, Class is_member) {
+size_t skip(std::span<const char32_t> points, size_t at, bool (*is_member)(char32_t)) {
   while (at < points.size() && is_member(points[at])) ++at;
   return at;
 }
 
 // (?i:'s|'t|'re|'ve|'m|'ll|'d): the length with the apostrophe, or 0. U+017F folds to s.
-size_t contraction_length(std::span<const char32_t> points, size_t at) {
-  const auto is = [&](size_t index, char32_t letter) {
-    if (at + index >= points.size()) return false;
-    const char32_t point = points[at + index];
-    return point == letter || point == letter - 'a' + 'A' || (letter == 's' && point == 0x17F);
-  };
-  if (points[at] != '\'') return 0;
-  if ((is(1, 'r') && is(2, 'e')) || (is(1, 'v') && is(2, 'e')) || (is(1, 'l') && is(2, 'l'))) return 3;
-  return is(1, 's') || is(1, 't') || is(1, 'm') || is(1, 'd') ? 2 : 0;
+size_t contraction_length(std::span<const char32_t> points) {
+  const auto fold = [](char32_t p) { return p == 0x17F ? U's' : p >= U'A' && p <= U'Z' ? p - U'A' + U'a' : p; };
+  for (const std::u32string_view ending : {U"'s", U"'t", U"'re", U"'ve", U"'m", U"'ll", U"'d"}) {
+    const size_t length = std::min(ending.size(), points.size());
+    if (std::ranges::equal(ending, points.first(length), {}, {}, fold)) return length;
+  }
+  return 0;
 }
 
 bool is_line_end(char32_t point) { return point == '\r' || point == '\n'; }
@@ -44,35 +45,26 @@ size_t match_space(std::span<const char32_t> points, size_t at) {
   return end == points.size() || end == at + 1 ? end : end - 1;
 }
 
-// (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
-// The end of the match at `at`.
+// The end of the pattern's match at `at`.
 size_t match_piece(std::span<const char32_t> points, size_t at) {
-  if (const size_t length = contraction_length(points, at); length > 0) return at + length;
+  if (const size_t length = contraction_length(points.subspan(at)); length > 0) return at + length;
   const bool is_prefix = !is_line_end(points[at]) && !is_letter(points[at]) && !is_number(points[at]);
   const size_t start = is_prefix ? at + 1 : at;
   if (start < points.size() && is_letter(points[start])) return skip(points, start, is_letter);
   if (is_number(points[at])) return at + 1;
   const size_t other = points[at] == ' ' ? at + 1 : at;
-  if (other < points.size() && is_other(points[other])) {
+  if (other < points.size() && is_other(points[other]))
     return skip(points, skip(points, other, is_other), is_line_end);
-  }
   return match_space(points, at);
 }
 
 }  // namespace
 
 bool check_pre_tokenizer(const Json& pre_tokenizer) {
-  constexpr std::string_view pattern =
-      R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}|)"
-      R"( ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
   const Json* parts = pre_tokenizer.find("pretokenizers");
-  if (parts == nullptr || parts->items.size() != 2 || parts->items[0].at("type").string != "Split" ||
-      parts->items[0].at("pattern").at("Regex").string != pattern ||
-      parts->items[0].at("behavior").string != "Isolated" || parts->items[0].at("invert").boolean ||
-      parts->items[1].at("type").string != "ByteLevel" || parts->items[1].at("use_regex").boolean ||
-      parts->items[1].at("add_prefix_space").boolean) {
+  const Json* split = parts == nullptr || parts->items.empty() ? nullptr : parts->items[0].find("pattern");
+  if (split == nullptr || split->at("Regex").string != pattern)
     throw EngineError("tokenizer.json: pre_tokenizer: expected the Qwen-2 pattern, then ByteLevel");
-  }
   return false;
 }
 

@@ -3,12 +3,12 @@
 // applies: any
 #include "text_stop.h"
 
+#include <utility>
+
 #include "runtime_context.h"
 
 StopDetector::StopDetector(std::vector<std::string> stops) : stops_(std::move(stops)) {
-  for (const std::string& stop : stops_) {
-    if (stop.empty()) throw EngineError("stop: an empty string would end every text");
-  }
+  if (std::ranges::count(stops_, "") > 0) throw EngineError("stop: an empty string would end every text");
 }
 
 // Byte by byte, so that the cut doesn't depend on the chunks: the stop that is complete first wins, the longest of
@@ -33,6 +33,4 @@ std::string StopDetector::append(std::string_view chunk) {
   return decided;
 }
 
-std::string StopDetector::finish() {
-  return std::exchange(pending_, {});
-}
+std::string StopDetector::finish() { return std::exchange(pending_, {}); }

@@ -156,11 +156,8 @@ std::vector<int32_t> encode(const Tokenizer& tokenizer, std::string_view text, b
   std::vector<int32_t> ids;
   if (add_special) ids = bpe.before;
   for (const Section& raw : split_added(bpe.raw, valid, parse_special)) {
-    if (raw.id >= 0) {
-      ids.push_back(raw.id);
-      continue;
-    }
-    const std::string normalized = normalize_section(tokenizer, raw.text);
+    const std::string normalized = raw.id < 0 ? normalize_section(tokenizer, raw.text) : "";
+    if (raw.id >= 0) ids.push_back(raw.id);
     for (const Section& section : split_added(bpe.normalized, normalized, parse_special)) {
       if (section.id >= 0) {
         ids.push_back(section.id);
@@ -179,7 +176,7 @@ TextStream::TextStream(const Tokenizer& tokenizer, bool skip_special)
 
 std::string TextStream::append(int32_t id) {
   const bool has_token = id >= 0 && size_t(id) < tokenizer_.bpe.tokens.size() && !tokenizer_.bpe.tokens[id].empty();
-  if (!has_token || (skip_special_ && tokenizer_.bpe.is_special[id])) return "";
+  if (!has_token || (skip_special_ && tokenizer_.bpe.special.contains(id))) return "";
   if (tokenizer_.byte_of[id] >= 0) {
     pending_.push_back(char(tokenizer_.byte_of[id]));
     return "";

@@ -45,11 +45,7 @@ std::string take_valid_utf8(std::string& pending, bool end) {
   while (at < pending.size()) {
     const Sequence sequence = read_sequence(pending, at);
     if (sequence.is_cut && !end) break;
-    if (sequence.code_point == 0xFFFD) {
-      valid += "\xEF\xBF\xBD";
-    } else {
-      valid.append(pending, at, sequence.length);
-    }
+    valid += sequence.code_point == 0xFFFD ? "\uFFFD" : pending.substr(at, sequence.length);
     at += sequence.length;
   }
   pending.erase(0, at);
