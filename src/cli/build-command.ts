@@ -73,7 +73,7 @@ export async function buildRun(
   },
 ): Promise<{ state: RunState; report: Report | undefined }> {
   const { config, progress } = context;
-  const catalog = await openKnowledge();
+  const catalog = await openKnowledge(context.config.cacheFolder);
   await saveState(path, state);
   const end = await driveRun(
     state,

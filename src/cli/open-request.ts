@@ -11,7 +11,7 @@ export async function openRequest(
   weightsFolder?: string,
 ): Promise<{ readonly request: Request; readonly catalog: Catalog }> {
   const text = await readConstraintFile(path);
-  const catalog = await openKnowledge();
+  const catalog = await openKnowledge(context.config.cacheFolder);
   const request = await readRequest(text, {
     fileName: path,
     origin: 'command-line',

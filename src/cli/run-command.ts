@@ -52,7 +52,7 @@ async function run(input: CommandInput, context: CommandContext, scratch: string
   const folder = resolve(input.positionals[0]!);
   const list = await engineArguments(input, scratch);
   const prepared = await openEngineFolder(folder, {
-    catalog: await openKnowledge(),
+    catalog: await openKnowledge(context.config.cacheFolder),
     weightsRoot: config.weightsRoot,
     weightsFolder: optionText(input, 'weights'),
     cacheFolder: config.cacheFolder,

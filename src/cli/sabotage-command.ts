@@ -61,7 +61,7 @@ export const sabotageCommand: Command = {
     context.progress.start('sabotage');
     const campaign = await runCampaign({
       ...judgeOptions(context),
-      catalog: await openKnowledge(),
+      catalog: await openKnowledge(context.config.cacheFolder),
       seed: seedOption(input) ?? 1,
       mechanical: countOption(input),
       only: optionText(input, 'only'),

@@ -21,7 +21,7 @@ async function openFolder(
 ): Promise<{ folder: string; prepared: PreparedEngine }> {
   const folder = resolve(input.positionals[0]!);
   const prepared = await openEngineFolder(folder, {
-    catalog: await openKnowledge(),
+    catalog: await openKnowledge(context.config.cacheFolder),
     weightsRoot: context.config.weightsRoot,
     weightsFolder: optionText(input, 'weights'),
     cacheFolder: context.config.cacheFolder,

@@ -28,7 +28,7 @@ export const weightsSynthCommand: Command = {
   examples: ['npx metainfer weights synth Qwen/Qwen3-0.6B -o /models/synthetic-qwen3 --seed 7'],
   async run(input, context) {
     const id = input.positionals[0]!;
-    const { models } = await openKnowledge();
+    const { models } = await openKnowledge(context.config.cacheFolder);
     const known = models.find((model) => model.id === id);
     if (known === undefined) {
       const ids = models.map((model) => model.id);

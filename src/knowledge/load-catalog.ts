@@ -16,7 +16,11 @@ import { compareBytes, readTree, type Tree } from './read-tree.ts';
 export async function loadCatalog(
   root: string,
 ): Promise<{ readonly catalog?: Catalog; readonly problems: Problem[] }> {
-  const tree = await readTree(root);
+  return checkTree(await readTree(root));
+}
+
+/** The same of files already read; pure. */
+export function checkTree(tree: Tree): { readonly catalog?: Catalog; readonly problems: Problem[] } {
   const folders = [
     ...new Set([...tree.keys()].flatMap((path) => /^contracts\/([^/]+)\//.exec(path)?.[1] ?? [])),
   ];
@@ -58,7 +62,8 @@ function comparePlaces(a: Problem, b: Problem): number {
   );
 }
 
-function hashTree(tree: Tree): string {
+/** Over paths and contents, in path order. */
+export function hashTree(tree: Tree): string {
   const hash = createHash('sha256');
   for (const file of tree.values()) hash.update(`${file.path}\0${file.sha256}\n`);
   return hash.digest('hex');

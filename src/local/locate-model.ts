@@ -66,7 +66,7 @@ function fromConfig(
 /** Reads config.json, generation_config.json and tokenizer.json of a checkpoint folder. */
 export async function readFolder(folder: string): Promise<LocatedModel> {
   const config = await readJson(join(folder, 'config.json'), 'CHECKPOINT_INVALID');
-  if (config === undefined) throw new AppError('CHECKPOINT_INVALID', `${folder} holds no config.json.`);
+  if (config === undefined) throw new AppError('CHECKPOINT_INVALID', `config.json is missing in ${folder}.`);
   const generationConfig = await readJson(join(folder, 'generation_config.json'), 'CHECKPOINT_INVALID');
   refuseBroken(folder);
   const tokenizerJson = await readJson(join(folder, 'tokenizer.json'), 'TOKENIZER_UNSUPPORTED');
@@ -110,7 +110,7 @@ async function readJson(
   } catch (error) {
     throw new AppError(code, `${path} is not JSON: ${(error as Error).message}`, { cause: error });
   }
-  throw new AppError(code, `${path} must hold a JSON object.`);
+  throw new AppError(code, `${path}: expected an object.`);
 }
 
 async function findPath(written: string, constraintsFile: string): Promise<string> {
