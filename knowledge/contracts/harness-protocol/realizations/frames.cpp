@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: MIT
 // harness.protocol, version 1: little-endian frames of a 16-byte header and a payload; ids u32 and logits f32 [rows,
-// vocab_size]. Timing and comparing are the harness's job: nothing here measures or judges. Any little-endian target; exact.
+// vocab_size]. Timing and comparing are the harness's job: nothing here measures or judges. Little-endian targets; exact.
 // applies: hardware.platform=cpu-x86_64
 #include "harness_protocol.h"
 
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
+#include <numeric>
 
 #include "decoder_model.h"
-#include "format_json.h"
 #include "runtime_threading.h"
 
 namespace {
 
-constexpr uint32_t magic = 0x3148494d, max_payload = uint32_t{1} << 30;
-constexpr uint16_t version = 1, reply_bit = 0x8000, last_bit = 0x0100, failure = 0xffff;
-enum Operation : uint16_t {
-  hello = 1, load, logits, trace, batch, prefill, decode, poison, encode_text, decode_text, generation, batch_decode, quit
-};
-constexpr size_t vocab = config::vocab_size, nowhere = ~size_t{0};
+constexpr size_t max_payload = size_t{1} << 30, row_bytes = size_t{config::vocab_size} * 4;
+constexpr size_t state_bytes = size_t{config::hidden_size} * 4, stages = 2 * config::num_layers + 2;
+constexpr uint32_t magic = 0x3148494d;
+constexpr uint16_t version = 1, reply_bit = 0x8000, last_bit = 0x0100, failure = 0xffff, batch_decode = 12, quit = 13;
 
 struct Header {
   uint32_t magic;
@@ -27,356 +26,285 @@ struct Header {
   uint32_t sequence, payload_bytes;
 };
 
-// Moves all bytes by read or write; false at the end of the stream.
-template <typename Call, typename Byte>
-bool move_all(Call call, int fd, Byte* at, size_t bytes) {
-  while (bytes > 0) {
-    const ssize_t moved = call(fd, at, bytes);
-    if (moved < 0 && errno == EINTR) continue;
-    if (moved <= 0) return false;
-    at += moved;
-    bytes -= static_cast<size_t>(moved);
-  }
-  return true;
-}
-
 // The payload of a request, read from the front.
 struct Request {
   uint16_t opcode;
   std::string bytes;
   size_t at = 0;
   std::string_view take(size_t count) {
-    if (count > bytes.size() - at) throw EngineError("payload too short for opcode " + std::to_string(opcode));
-    return std::string_view(bytes).substr(std::exchange(at, at + count), count);
+    if (count > bytes.size() - at) throw EngineError("the payload ends too early");
+    at += count;
+    return std::string_view(bytes).substr(at - count, count);
   }
   std::string_view rest() { return take(bytes.size() - at); }
-  uint32_t u32() {
-    uint32_t value;
-    std::memcpy(&value, take(4).data(), 4);
-    return value;
-  }
   std::vector<int32_t> ids(size_t count) {
     const std::string_view raw = take(count * 4);
     std::vector<int32_t> values(count);
-    if (count > 0) std::memcpy(values.data(), raw.data(), raw.size());
+    std::copy(raw.begin(), raw.end(), reinterpret_cast<char*>(values.data()));
     return values;
   }
-  void end() const {
-    if (at != bytes.size()) throw EngineError("payload too long for opcode " + std::to_string(opcode));
-  }
+  uint32_t u32() { return static_cast<uint32_t>(ids(1)[0]); }
 };
 
-// A row of a forward call and the row of the reply for its logits.
-struct Placed {
-  Row row;
-  size_t to;
-};
+std::string u32_bytes(size_t value) { return {reinterpret_cast<const char*>(&value), 4}; }
 
-void append_u32(std::string& out, size_t value) { out.append(reinterpret_cast<const char*>(&value), 4); }
-std::string float_bytes(const std::vector<float>& values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size() * 4};
-}
-size_t argmax(const float* values) { return static_cast<size_t>(std::max_element(values, values + vocab) - values); }
-// Floats of a reply.
-std::vector<float> make_rows(size_t rows, size_t columns) {
-  if (rows > max_payload / 4 / columns) throw EngineError(std::to_string(rows) + " rows make a reply of more than 1 GiB");
-  return std::vector<float>(rows * columns);
-}
 void check_range(const char* what, size_t value, size_t first, size_t last) {
-  if (value < first || value > last)
-    throw EngineError(std::to_string(value) + " " + what + "; expected " + std::to_string(first) + ".." + std::to_string(last));
+  const std::string range = std::to_string(first) + ".." + std::to_string(last);
+  if (value < first || value > last) throw EngineError(std::to_string(value) + " " + what + "; expected " + range);
 }
 
-class Session {
- public:
-  Session(Context& ctx, int out_fd) : ctx_(ctx), out_(out_fd) {}
+template <typename Range, typename Show>
+std::string json_list(const Range& range, Show show) {
+  std::string out = "[";
+  for (const auto& item : range) out += (out.size() > 1 ? "," : "") + show(item);
+  return out + "]";
+}
+std::string json_number(int64_t value) { return std::to_string(value); }
+
+// One sequence from position 0.
+std::vector<Row> place(std::span<const int32_t> ids, size_t slot) {
+  check_range("tokens", ids.size(), 1, config::max_context);
+  std::vector<Row> rows;
+  for (const int32_t id : ids) rows.push_back({id, static_cast<int32_t>(slot), static_cast<int32_t>(rows.size())});
+  return rows;
+}
+
+size_t argmax(const std::string& logits /*f32 [rows, vocab_size]*/, size_t row) {
+  const float* const first = reinterpret_cast<const float*>(logits.data() + row * row_bytes);
+  return static_cast<size_t>(std::max_element(first, first + config::vocab_size) - first);
+}
+
+struct Session {
+  Context& ctx;
+  FILE* out;
   uint32_t sequence = 0;
+  std::unique_ptr<Model> loaded = nullptr;
+  std::string folder = "";
+  std::shared_ptr<const Tokenizer> read_tokenizer = nullptr;
+  std::array<size_t, config::max_batch> lengths = {};  // tokens in each slot
 
-  void send(uint16_t opcode, const std::string& payload) {
-    const Header header{magic, version, opcode, sequence, static_cast<uint32_t>(payload.size())};
-    const bool sent = move_all(write, out_, reinterpret_cast<const char*>(&header), sizeof header) &&
-                      move_all(write, out_, payload.data(), payload.size());
-    if (!sent) throw std::runtime_error("the harness is gone");
+  void send(int opcode, const std::string& payload) {
+    const Header header{magic, version, static_cast<uint16_t>(opcode), sequence, static_cast<uint32_t>(payload.size())};
+    std::fwrite(&header, sizeof header, 1, out);
+    std::fwrite(payload.data(), 1, payload.size(), out);
+    if (std::fflush(out) != 0) throw std::runtime_error("the harness is gone");
   }
-
-  void answer(Request& request) {
-    const uint16_t reply = request.opcode | reply_bit;
-    switch (request.opcode) {
-      case hello: return send(reply, run_hello());
-      case load: return send(reply, run_load(request));
-      case logits: return send(reply, run_logits(request));
-      case trace: return send(reply, run_trace(request));
-      case batch: return send(reply, run_batch(request));
-      case prefill: return send(reply, run_prefill(request));
-      case decode: return run_decode(request, request.u32(), 1);
-      case poison:
-        lengths_ = {};
-        poison_state(ctx_, model());
-        return send(reply, "");
-      case encode_text: return send(reply, run_encode(request));
-      case decode_text: return send(reply, run_decode_text(request));
-      case generation: return send(reply | last_bit, run_generation(request));
-      case batch_decode: return run_decode(request, 0, request.u32());
-      case quit: return send(reply, "");
-      default: throw EngineError("unknown opcode " + std::to_string(request.opcode));
-    }
-  }
-
- private:
   Model& model() {
-    if (model_ == nullptr) throw EngineError("no model is loaded");
-    return *model_;
+    if (loaded == nullptr) throw EngineError("no model is loaded");
+    return *loaded;
   }
   const Tokenizer& tokenizer() {
-    if (tokenizer_ == nullptr) tokenizer_ = load_tokenizer(folder_);
-    return *tokenizer_;
+    if (read_tokenizer == nullptr) read_tokenizer = load_tokenizer(folder);
+    return *read_tokenizer;
   }
-
-  // One forward call, or several where there are more than max_rows rows.
-  void run_rows(std::span<const Placed> placed, float* to, TraceSink sink = nullptr, void* user = nullptr) {
-    for (; !placed.empty(); placed = placed.subspan(std::min<size_t>(placed.size(), config::max_rows))) {
-      std::vector<Row> rows;
-      std::vector<int32_t> wanted;
-      std::vector<size_t> places;
-      for (const Placed& item : placed.first(std::min<size_t>(placed.size(), config::max_rows))) {
-        if (item.to != nowhere) {
-          wanted.push_back(static_cast<int32_t>(rows.size()));
-          places.push_back(item.to);
-        }
-        rows.push_back(item.row);
-      }
-      std::vector<float> scores(wanted.size() * vocab);
-      forward(ctx_, model(), rows, wanted, f32_view(scores.data(), config::vocab_size), sink, user);
-      for (size_t i = 0; i < places.size(); ++i) std::copy_n(scores.data() + i * vocab, vocab, to + places[i] * vocab);
-      for (const Row& row : rows) lengths_[static_cast<size_t>(row.slot)] = static_cast<size_t>(row.position) + 1;
+  // Forward calls of at most max_rows rows; gives the bytes of the last `wanted` rows' logits.
+  std::string run(std::span<const Row> rows, size_t wanted, TraceSink sink = nullptr, void* user = nullptr) {
+    std::string logits(wanted * row_bytes, '\0');
+    float* to = reinterpret_cast<float*>(logits.data());
+    for (size_t left = rows.size(), count; left > 0; left -= count) {
+      count = std::min<size_t>(left, config::max_rows);
+      std::vector<int32_t> logit_rows;
+      for (size_t i = left > wanted ? left - wanted : 0; i < count; ++i) logit_rows.push_back(static_cast<int32_t>(i));
+      const std::span<const Row> part = rows.subspan(rows.size() - left, count);
+      forward(ctx, model(), part, logit_rows, f32_view(to, config::vocab_size), sink, user);
+      to += logit_rows.size() * config::vocab_size;
+      for (const Row& row : part) lengths[static_cast<size_t>(row.slot)] = static_cast<size_t>(row.position) + 1;
     }
+    return logits;
   }
-  static std::vector<Placed> place(std::span<const int32_t> ids, size_t slot) {
-    check_range("tokens", ids.size(), 1, config::max_context);
-    std::vector<Placed> rows;
-    for (const int32_t id : ids)
-      rows.push_back({{id, static_cast<int32_t>(slot), static_cast<int32_t>(rows.size())}, rows.size()});
-    return rows;
-  }
-
-  std::string run_hello() {
-    bool text = model_ != nullptr;  // whether text can be sent now: this engine and the loaded folder have a tokenizer
+  std::string do_hello(Request&) {
+    bool has_text = loaded != nullptr;
     try {
-      if (text) encode(tokenizer(), "", false, false);
+      if (has_text) encode(tokenizer(), "", false, false);
     } catch (const EngineError&) {
-      text = false;
+      has_text = false;
     }
-    std::string json = "{\"protocol\":1,\"name\":" + json_quote(config::engine_name);
-    const std::pair<const char*, int> sizes[] = {
-        {"threads", ctx_.pool.threads()},   {"max_context", config::max_context}, {"max_batch", config::max_batch},
-        {"vocab_size", config::vocab_size}, {"hidden_size", config::hidden_size}, {"num_layers", config::num_layers}};
-    for (const auto& [name, value] : sizes) json += ",\"" + std::string(name) + "\":" + std::to_string(value);
-    return json + ",\"tokenizer\":" + (text ? "true}" : "false}");
+    const auto field = [](const char* name, int value) { return "," + json_quote(name) + ":" + std::to_string(value); };
+    return "{\"protocol\":1,\"name\":" + json_quote(config::engine_name) + field("threads", ctx.pool.threads()) +
+           field("max_context", config::max_context) + field("max_batch", config::max_batch) +
+           field("vocab_size", config::vocab_size) + field("hidden_size", config::hidden_size) +
+           field("num_layers", config::num_layers) + ",\"tokenizer\":" + (has_text ? "true}" : "false}");
   }
-
-  std::string run_load(Request& request) {
-    model_.reset();  // before the next one: two may not fit
-    tokenizer_.reset();
-    lengths_ = {};
-    folder_ = request.rest();
-    model_ = std::make_unique<Model>(load_model(ctx_, folder_));
-    std::string json = "{\"tensors\":[";
+  std::string do_load(Request& request) {
+    loaded.reset();  // before the next one: two may not fit
+    read_tokenizer.reset();
+    lengths = {};
+    folder = request.rest();
+    loaded = std::make_unique<Model>(load_model(ctx, folder));
     int64_t bytes = 0;
-    for (const auto& [name, tensor] : model_->ledger) {
-      int64_t size = element_bytes(tensor.dtype);
-      json += (bytes == 0 ? "{\"name\":" : ",{\"name\":") + json_quote(name) + ",\"dtype\":\"" + dtype_name(tensor.dtype) + "\",\"shape\":[";
-      for (const int64_t side : tensor.shape) {
-        json += (json.back() == '[' ? "" : ",") + std::to_string(side);
-        size *= side;
-      }
-      json += "],\"reads\":" + std::to_string(tensor.reads) + "}";
-      bytes += size;
-    }
-    const size_t kv_bytes = model_->kv.keys.bytes() + model_->kv.values.bytes();
-    return json + "],\"weight_bytes\":" + std::to_string(bytes) + ",\"kv_bytes\":" + std::to_string(kv_bytes) + "}";
+    const std::string tensors = json_list(loaded->ledger, [&](const auto& entry) {
+      const auto& [name, tensor] = entry;
+      bytes += std::reduce(tensor.shape.begin(), tensor.shape.end(), element_bytes(tensor.dtype), std::multiplies<>());
+      return "{\"name\":" + json_quote(name) + ",\"dtype\":" + json_quote(dtype_name(tensor.dtype)) +
+             ",\"shape\":" + json_list(tensor.shape, json_number) + ",\"reads\":" + std::to_string(tensor.reads) + "}";
+    });
+    return "{\"tensors\":" + tensors + ",\"weight_bytes\":" + std::to_string(bytes) +
+           ",\"kv_bytes\":" + std::to_string(loaded->kv.keys.bytes() + loaded->kv.values.bytes()) + "}";
   }
-
-  std::string run_logits(Request& request) {
-    const std::vector<int32_t> chunks = request.ids(request.u32()), ids = request.ids(request.u32());
-    request.end();
-    const std::vector<Placed> rows = place(ids, 0);
-    std::vector<float> scores = make_rows(rows.size(), vocab);
+  std::string do_logits(Request& request) {
+    const std::vector<int32_t> chunks = request.ids(request.u32());
+    const std::vector<Row> rows = place(request.ids(request.u32()), 0);
+    check_range("rows of logits", rows.size(), 1, max_payload / row_bytes);
+    std::string reply;
     size_t begin = 0;
     for (const int32_t chunk : chunks) {
-      check_range("ids in a chunk", static_cast<uint32_t>(chunk), 0, rows.size() - begin);
-      run_rows(std::span(rows).subspan(begin, static_cast<size_t>(chunk)), scores.data());
-      begin += static_cast<size_t>(chunk);
+      const size_t count = static_cast<uint32_t>(chunk);
+      check_range("ids in a chunk", count, 0, rows.size() - begin);
+      reply += run(std::span(rows).subspan(begin, count), count);
+      begin += count;
     }
     check_range("ids in all chunks", begin, rows.size(), rows.size());
-    return float_bytes(scores);
+    return reply;
   }
-
-  std::string run_trace(Request& request) {
-    std::vector<Placed> rows = place(request.ids(request.u32()), 0);
-    request.end();
-    constexpr size_t stages = 2 * config::num_layers + 2, hidden_size = config::hidden_size;
-    struct Sink {
-      std::vector<float> values;
-      size_t num_rows, at;
-    } sink{make_rows(stages * rows.size(), hidden_size), rows.size(), 0};
-    std::vector<float> scores(vocab);
-    for (Placed& item : rows) {  // one by one: their logits, which nobody wants, would be large
-      item.to = 0;
-      run_rows({&item, 1}, scores.data(), [](void* user, int stage, int, View hidden) {
-        Sink& to = *static_cast<Sink*>(user);
-        std::copy_n(hidden.row(0), hidden_size, &to.values[(static_cast<size_t>(stage) * to.num_rows + to.at) * hidden_size]);
-      }, &sink);
-      ++sink.at;
+  std::string do_trace(Request& request) {
+    const std::vector<Row> rows = place(request.ids(request.u32()), 0);
+    check_range("rows of a trace", rows.size(), 1, max_payload / std::max(stages * state_bytes, row_bytes));
+    std::vector<std::string> states(stages);
+    const TraceSink sink = [](void* user, int stage, int num_rows, View state) {
+      std::string& bytes = (*static_cast<std::vector<std::string>*>(user))[static_cast<size_t>(stage)];
+      for (int i = 0; i < num_rows; ++i) bytes.append(reinterpret_cast<const char*>(state.row(i)), state_bytes);
+    };
+    run(rows, rows.size(), sink, &states);
+    return std::accumulate(states.begin(), states.end(), std::string());
+  }
+  std::string do_batch(Request& request) {
+    const std::vector<int32_t> counts = request.ids(request.u32());
+    check_range("sequences", counts.size(), 1, config::max_batch);
+    check_range("rows of logits", request.bytes.size() / 4 - 1 - counts.size(), 1, max_payload / row_bytes);
+    std::vector<std::vector<Row>> steps(config::max_context);
+    for (size_t slot = 0; slot < counts.size(); ++slot)
+      for (const Row& row : place(request.ids(static_cast<uint32_t>(counts[slot])), slot))
+        steps[static_cast<size_t>(row.position)].push_back(row);
+    std::vector<std::string> replies(counts.size());
+    for (const std::vector<Row>& rows : steps) {
+      const std::string logits = run(rows, rows.size());
+      for (size_t i = 0; i < rows.size(); ++i)
+        replies[static_cast<size_t>(rows[i].slot)].append(logits, i * row_bytes, row_bytes);
     }
-    return float_bytes(sink.values);
+    return std::accumulate(replies.begin(), replies.end(), std::string());
   }
-
-  std::string run_batch(Request& request) {
-    const std::vector<int32_t> lengths = request.ids(request.u32());
-    check_range("sequences", lengths.size(), 1, config::max_batch);
-    std::vector<std::vector<Placed>> steps(config::max_context);
-    size_t slot = 0, total = 0;
-    for (const int32_t length : lengths) {
-      for (Placed item : place(request.ids(static_cast<uint32_t>(length)), slot)) {
-        item.to = total++;
-        steps[static_cast<size_t>(item.row.position)].push_back(item);
-      }
-      ++slot;
-    }
-    request.end();
-    std::vector<float> scores = make_rows(total, vocab);
-    for (const std::vector<Placed>& step : steps) run_rows(step, scores.data());
-    return float_bytes(scores);
-  }
-
-  std::string run_prefill(Request& request) {
+  std::string do_prefill(Request& request) {
     const size_t slot = request.u32();
     check_range("is the slot", slot, 0, config::max_batch - 1);
-    std::vector<Placed> rows = place(request.ids(request.u32()), slot);
-    request.end();
-    for (Placed& item : rows) item.to = nowhere;
-    rows.back().to = 0;
-    std::vector<float> scores(vocab);
-    run_rows(rows, scores.data());
-    std::string reply;
-    append_u32(reply, argmax(scores.data()));
-    return reply + float_bytes(scores);
+    const std::string logits = run(place(request.ids(request.u32()), slot), 1);
+    return u32_bytes(argmax(logits, 0)) + logits;
   }
-
-  // Slots first..first+count-1 side by side; each feeds its own argmax on.
-  void run_decode(Request& request, size_t first, size_t count) {
-    const std::vector<int32_t> tokens = request.ids(count);
-    const uint32_t steps = request.u32();
-    request.end();
+  // One slot, or the slots from 0 on side by side; each feeds its own argmax on.
+  std::string do_decode(Request& request) {
+    const bool is_batch = request.opcode == batch_decode;
+    const size_t first = is_batch ? 0 : request.u32();
+    const std::vector<int32_t> tokens = request.ids(is_batch ? request.u32() : 1);
+    const size_t steps = request.u32();
     check_range("slots", first + tokens.size(), 1, config::max_batch);
-    std::vector<Placed> rows;
+    std::vector<Row> rows;
     for (const int32_t token : tokens) {
       const size_t slot = first + rows.size();
-      check_range("tokens", lengths_[slot] + steps, 0, config::max_context);
-      rows.push_back({{token, static_cast<int32_t>(slot), static_cast<int32_t>(lengths_[slot])}, rows.size()});
+      check_range("tokens", lengths[slot] + steps, 0, config::max_context);
+      rows.push_back({token, static_cast<int32_t>(slot), static_cast<int32_t>(lengths[slot])});
     }
-    std::vector<float> scores = make_rows(rows.size(), vocab);
-    for (uint32_t step = 0; step < steps; ++step) {
-      run_rows(rows, scores.data());
-      std::string payload;
-      append_u32(payload, step);
-      for (Placed& item : rows) {
-        const size_t best = argmax(&scores[item.to * vocab]);
-        append_u32(payload, best);
-        item.row.token = static_cast<int32_t>(best);
-        ++item.row.position;
+    std::string logits(rows.size() * row_bytes, '\0');
+    for (size_t step = 0; step < steps; ++step) {
+      logits = run(rows, rows.size());
+      std::string payload = u32_bytes(step);
+      for (size_t i = 0; i < rows.size(); ++i) {
+        rows[i].token = static_cast<int32_t>(argmax(logits, i));
+        ++rows[i].position;
+        payload += u32_bytes(static_cast<size_t>(rows[i].token));
       }
       send(request.opcode | reply_bit, payload);
     }
-    std::string last;
-    append_u32(last, steps);
-    send(request.opcode | reply_bit | last_bit, last + float_bytes(scores));
+    return u32_bytes(steps) + logits;
   }
+  std::string do_poison(Request&) {
+    lengths = {};
+    poison_state(ctx, model());
+    return "";
+  }
+  std::string do_quit(Request&) { return ""; }
 
-  std::string run_encode(Request& request) {
+  std::string do_encode(Request& request) {
     const int flags = request.take(1)[0];
-    std::string reply;
-    for (const int32_t id : encode(tokenizer(), request.rest(), (flags & 1) != 0, (flags & 2) != 0))
-      append_u32(reply, static_cast<uint32_t>(id));
-    return reply;
+    const std::vector<int32_t> ids = encode(tokenizer(), request.rest(), (flags & 1) != 0, (flags & 2) != 0);
+    return {reinterpret_cast<const char*>(ids.data()), ids.size() * 4};
   }
-
-  std::string run_decode_text(Request& request) {
+  std::string do_decode_text(Request& request) {
     TextStream stream(tokenizer(), (request.take(1)[0] & 1) != 0);
-    std::string reply, chunk;
-    for (size_t left = request.ids((request.bytes.size() - 1) / 4).size(), at = 1; left > 0; --left, at += 4) {
-      int32_t id;
-      std::memcpy(&id, request.bytes.data() + at, 4);
-      chunk = stream.append(id);
+    std::string reply;
+    for (size_t left = request.bytes.size() / 4; left > 0; --left) {
+      std::string chunk = stream.append(request.ids(1)[0]);
       if (left == 1) chunk += stream.finish();
-      append_u32(reply, chunk.size());
-      reply += chunk;
+      reply += u32_bytes(chunk.size()) + chunk;
     }
-    request.end();
     return reply;
   }
-
-  std::string run_generation(Request& request) {
-    const Json json = parse_json(request.rest(), "generate request");
+  std::string do_generate(Request& request) {
     GenerationRequest job;
-    for (const auto& [key, value] : json.members) {
+    for (const auto& [key, value] : parse_json(request.rest(), "generate request").members) {
       if (key == "prompt") {
         job.prompt_ids = encode(tokenizer(), value.string, true, true);
-      } else if (key == "prompt_ids") {
-        for (const Json& id : value.items) job.prompt_ids.push_back(static_cast<int32_t>(id.integer()));
-      } else if (key == "stop") {
-        for (const Json& text : value.items) job.stops.push_back(text.string);
-      } else if (key == "ignore_eos") {
-        job.ignore_eos = value.boolean;
-      } else if (!set_parameter(job, key, value.number)) {
+      } else if (!set_parameter(job, key, value)) {
         throw EngineError("unknown or impossible " + json_quote(key));
       }
     }
-    const GenerationResult result = generate(ctx_, model(), tokenizer(), job, [&](int32_t id, std::string_view text) {
-      std::string payload;
-      append_u32(payload, static_cast<uint32_t>(id));
-      send(generation | reply_bit, payload.append(text));
-    });
-    lengths_[0] = 0;
-    std::string ids;
-    for (const int32_t id : result.ids) ids += (ids.empty() ? "" : ",") + std::to_string(id);
-    return "{\"finish_reason\":" + json_quote(result.finish_reason) + ",\"text\":" + json_quote(result.text) + ",\"ids\":[" + ids + "]}";
+    const TokenSink sink = [&](int32_t id, std::string_view text) {
+      send(request.opcode | reply_bit, u32_bytes(static_cast<size_t>(id)).append(text));
+    };
+    const GenerationResult result = generate(ctx, model(), tokenizer(), job, sink);
+    lengths[0] = 0;
+    return "{\"finish_reason\":" + json_quote(result.finish_reason) + ",\"text\":" + json_quote(result.text) +
+           ",\"ids\":" + json_list(result.ids, json_number) + "}";
   }
-
-  Context& ctx_;
-  int out_;
-  std::unique_ptr<Model> model_;
-  std::string folder_;
-  std::shared_ptr<const Tokenizer> tokenizer_;
-  std::array<size_t, config::max_batch> lengths_{};  // tokens in each slot
+  void answer(Request& request) {
+    using S = Session;
+    using Handler = std::string (S::*)(Request&);
+    static constexpr Handler handlers[] = {
+        &S::do_hello, &S::do_load, &S::do_logits, &S::do_trace, &S::do_batch, &S::do_prefill, &S::do_decode,
+        &S::do_poison, &S::do_encode, &S::do_decode_text, &S::do_generate, &S::do_decode, &S::do_quit};
+    check_range("is the opcode", request.opcode, 1, std::size(handlers));
+    const Handler handler = handlers[request.opcode - 1];
+    const std::string payload = (this->*handler)(request);
+    check_range("payload bytes", request.bytes.size(), request.at, request.at);
+    const bool has_steps = handler == &Session::do_decode || handler == &Session::do_generate;
+    send(request.opcode | reply_bit | (has_steps ? last_bit : 0), payload);
+  }
 };
 
 }  // namespace
 
-bool set_parameter(GenerationRequest& request, std::string_view name, double value) {
-  const bool whole = value == std::floor(value) && value >= 0;
+bool set_parameter(GenerationRequest& request, std::string_view name, const Json& value) {
   Sampling& sampling = request.sampling;
-  if (name == "temperature") return sampling.temperature = value, true;
-  if (name == "top_p") return sampling.top_p = value, true;
-  if (name == "min_p") return sampling.min_p = value, true;
-  if (name == "repetition_penalty") return sampling.repetition_penalty = value, true;
-  if (name == "seed") return sampling.seed = static_cast<uint64_t>(whole && value <= 0x1p53 ? value : 0), whole && value <= 0x1p53;
-  const int32_t count = whole && value < 0x1p31 ? static_cast<int32_t>(value) : -1;
-  if (name == "top_k") return sampling.top_k = count, count >= 0;
-  return name == "max_tokens" && (request.max_tokens = count) >= 0;
+  const std::pair<std::string_view, double*> fractions[] = {
+      {"temperature", &sampling.temperature}, {"top_p", &sampling.top_p},
+      {"min_p", &sampling.min_p}, {"repetition_penalty", &sampling.repetition_penalty}};
+  for (const auto& [known, target] : fractions)
+    if (name == known) return *target = value.number, value.kind == Json::Kind::number;
+  if (name == "ignore_eos") return request.ignore_eos = value.boolean, value.kind == Json::Kind::boolean;
+  if (name == "seed" && value.integer() >= 0) return sampling.seed = static_cast<uint64_t>(value.integer()), true;
+  const auto is_count = [](const Json& json) { return json.integer() >= 0 && json.integer() <= 0x7fffffff; };
+  if (name == "top_k" && is_count(value)) return sampling.top_k = static_cast<int32_t>(value.number), true;
+  if (name == "max_tokens" && is_count(value)) return request.max_tokens = static_cast<int32_t>(value.number), true;
+  for (const Json& item : value.items) {
+    if (name == "stop") request.stops.push_back(item.string);
+    if (name == "prompt_ids" && is_count(item)) request.prompt_ids.push_back(static_cast<int32_t>(item.number));
+  }
+  return (name == "stop" && std::ranges::find(request.stops, "") == request.stops.end()) ||
+         (name == "prompt_ids" && request.prompt_ids.size() == value.items.size());
 }
 
 int serve_harness(Context& ctx, int in_fd, int out_fd) {
   std::signal(SIGPIPE, SIG_IGN);
-  Session session(ctx, out_fd);
-  for (Header header; move_all(read, in_fd, reinterpret_cast<char*>(&header), sizeof header);) {
+  FILE *const in = fdopen(in_fd, "rb"), *const out = fdopen(out_fd, "wb");
+  if (in == nullptr || out == nullptr) throw EngineError("the file descriptors of the harness are not open");
+  Session session{ctx, out};
+  Header header{};
+  while (header.opcode != quit && std::fread(&header, sizeof header, 1, in) == 1) {
     session.sequence = header.sequence;
     if (header.magic != magic || header.version != version || header.payload_bytes > max_payload) {
       session.send(failure, "malformed frame: magic, version or length");
       return 1;
     }
     Request request{header.opcode, std::string(header.payload_bytes, '\0')};
-    if (!move_all(read, in_fd, request.bytes.data(), request.bytes.size())) return 1;
+    if (std::fread(request.bytes.data(), 1, request.bytes.size(), in) != request.bytes.size()) return 1;
     try {
       session.answer(request);
     } catch (const EngineError& error) {
@@ -384,7 +312,6 @@ int serve_harness(Context& ctx, int in_fd, int out_fd) {
     } catch (const std::bad_alloc&) {
       session.send(failure, "out of memory");
     }
-    if (header.opcode == quit) return 0;
   }
   return 0;
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
-// interface.cli: arguments in, streamed text out; or the harness protocol on file descriptors 3 and 4. --logits writes f32
-// [prompt tokens, vocab_size], little-endian. Any POSIX target; exact.
+// interface.cli: arguments in, streamed text out; or the harness protocol on file descriptors 3 and 4. --logits writes
+// f32 [prompt tokens, vocab_size], little-endian. Any POSIX target; exact.
 // applies: hardware.platform=cpu-x86_64, serving.interface=cli
 #include "interface_cli.h"
 
-#include <charconv>
 #include <fstream>
 #include <iostream>
+#include <optional>
 
-#include "decoder_model.h"
 #include "harness_protocol.h"
 #include "runtime_threading.h"
 
@@ -19,63 +18,45 @@ constexpr const char* usage =
     "              [--min-p P] [--repetition-penalty R] [--seed S] [--stop TEXT]... [--ignore-eos] [--logits FILE]\n"
     "       engine --harness    (frames on file descriptors 3 and 4)\n";
 
-struct UsageError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 struct Arguments {
-  std::string folder, prompt, logits_file;
-  bool has_prompt = false;
+  std::string folder, logits_file;
+  std::optional<std::string> prompt;
   GenerationRequest request;
 };
 
-template <typename T>
-T parse_number(const std::string& name, std::string_view text) {
-  T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size())
-    throw UsageError(name + " " + std::string(text) + ": not a number in range");
-  return value;
-}
-
-void parse_option(Arguments& arguments, const std::string& name, const std::string& value) {
-  if (name == "--prompt") {
-    arguments.prompt = value;
-    arguments.has_prompt = true;
-  } else if (name == "--stop") {
-    arguments.request.stops.push_back(value);
-  } else if (name == "--logits") {
-    arguments.logits_file = value;
-  } else if (name == "--ids") {
-    for (size_t at = 0; at <= value.size(); at = std::min(value.find(',', at), value.size()) + 1)
-      arguments.request.prompt_ids.push_back(parse_number<int32_t>(name, value.substr(at, value.find(',', at) - at)));
-  } else {
-    std::string parameter = name.substr(2);
-    std::replace(parameter.begin(), parameter.end(), '-', '_');
-    GenerationRequest trial;
-    if (!set_parameter(trial, parameter, 1)) throw UsageError("unknown option " + name);
-    if (!set_parameter(arguments.request, parameter, parse_number<double>(name, value)))
-      throw UsageError(name + " " + value + ": not in range");
-  }
+// The option's value as the harness protocol would give it.
+void set_option(GenerationRequest& request, const std::string& option, const std::string& value) {
+  std::string name = option == "--ids" ? "prompt_ids" : option.substr(2);
+  std::replace(name.begin(), name.end(), '-', '_');
+  const bool is_list = name == "prompt_ids" || name == "stop";
+  const std::string text = name == "stop" ? json_quote(value) : value;
+  if (!set_parameter(request, name, parse_json(is_list ? "[" + text + "]" : text, option + " " + value)))
+    throw EngineError(option + " " + value + ": unknown option or impossible value");
 }
 
 Arguments parse_arguments(const std::vector<std::string>& words) {
   Arguments arguments;
   for (size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--ignore-eos") {
+    const std::string& word = words[i];
+    if (word == "--ignore-eos") {
       arguments.request.ignore_eos = true;
-    } else if (words[i].starts_with("--")) {
-      if (i + 1 == words.size()) throw UsageError(words[i] + " is unknown or needs a value");
-      parse_option(arguments, words[i], words[i + 1]);
-      ++i;
-    } else if (arguments.folder.empty()) {
-      arguments.folder = words[i];
+    } else if (!word.starts_with("--")) {
+      if (!arguments.folder.empty()) throw EngineError("unexpected argument " + word);
+      arguments.folder = word;
+    } else if (++i == words.size()) {
+      throw EngineError(word + " is unknown or needs a value");
+    } else if (word == "--prompt") {
+      arguments.prompt = words[i];
+    } else if (word == "--logits") {
+      arguments.logits_file = words[i];
     } else {
-      throw UsageError("unexpected argument " + words[i]);
+      set_option(arguments.request, word, words[i]);
     }
   }
-  if (arguments.folder.empty()) throw UsageError("MODEL_DIR is missing");
-  if (arguments.has_prompt == !arguments.request.prompt_ids.empty()) throw UsageError("give either --prompt or --ids");
+  check_sampling(arguments.request.sampling);
+  if (arguments.folder.empty()) throw EngineError("MODEL_DIR is missing");
+  const bool has_ids = !arguments.request.prompt_ids.empty();
+  if (arguments.prompt.has_value() == has_ids) throw EngineError("give either --prompt or --ids");
   return arguments;
 }
 
@@ -91,12 +72,17 @@ void write_logits(Context& ctx, Model& model, std::span<const int32_t> ids, cons
   if (!file.flush()) throw EngineError("cannot write " + path);
 }
 
-void run(Context& ctx, Arguments arguments) {
-  const std::shared_ptr<const Tokenizer> tokenizer = load_tokenizer(arguments.folder);
-  GenerationRequest& request = arguments.request;
-  if (arguments.has_prompt) request.prompt_ids = encode(*tokenizer, arguments.prompt, true, true);
+void run(Context& ctx, const Arguments& arguments) {
+  GenerationRequest request = arguments.request;
+  std::shared_ptr<const Tokenizer> tokenizer;
+  if (arguments.prompt) {
+    tokenizer = load_tokenizer(arguments.folder);
+    request.prompt_ids = encode(*tokenizer, *arguments.prompt, true, true);
+  }
   Model model = load_model(ctx, arguments.folder);
   if (!arguments.logits_file.empty()) write_logits(ctx, model, request.prompt_ids, arguments.logits_file);
+  if (request.max_tokens == 0) return;
+  if (tokenizer == nullptr) tokenizer = load_tokenizer(arguments.folder);
   generate(ctx, model, *tokenizer, request, [](int32_t, std::string_view text) { std::cout << text << std::flush; });
   std::cout << std::endl;
 }
@@ -105,21 +91,20 @@ void run(Context& ctx, Arguments arguments) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
-  if (std::find(words.begin(), words.end(), "--help") != words.end()) return std::cout << usage, 0;
+  if (std::ranges::find(words, "--help") != words.end()) return std::cout << usage, 0;
+  bool is_usage = true;
   try {
-    const bool harness = words.size() == 1 && words[0] == "--harness";
-    const Arguments arguments = harness ? Arguments{} : parse_arguments(words);
+    const bool is_harness = words == std::vector<std::string>{"--harness"};
+    const Arguments arguments = is_harness ? Arguments{} : parse_arguments(words);
+    is_usage = false;
     ThreadPool pool(config::num_threads);
     Workspace workspace(workspace_floats());
     Context ctx{pool, workspace};
-    if (harness) return serve_harness(ctx, 3, 4);
+    if (is_harness) return serve_harness(ctx, 3, 4);
     run(ctx, arguments);
     return 0;
-  } catch (const UsageError& error) {
-    std::cerr << error.what() << "\n" << usage;
-    return 2;
   } catch (const std::exception& error) {
-    std::cerr << "error: " << error.what() << "\n";
-    return 1;
+    std::cerr << (is_usage ? "" : "error: ") << error.what() << "\n" << (is_usage ? usage : "");
+    return is_usage ? 2 : 1;
   }
 }
