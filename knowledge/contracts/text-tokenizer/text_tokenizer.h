@@ -11,7 +11,6 @@ struct Tokenizer;  // vocabulary, merges, added tokens: opaque, immutable, safe 
 
 // Reads folder/tokenizer.json. Throws EngineError where that is missing or of another kind than this engine's.
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& folder);
-
 // text: UTF-8 (invalid parts count as U+FFFD). add_special: apply the file's post-processor (BOS, EOS). parse_special:
 // recognise special tokens written out in the text. Added tokens that aren't special are always recognised.
 std::vector<int32_t> encode(const Tokenizer& tokenizer, std::string_view text, bool add_special, bool parse_special);

@@ -111,8 +111,7 @@ void compose_marks(std::vector<Mark>& text) {
 
 void append_utf8(std::string& text, char32_t code_point) {
   const int more = code_point < 0x80 ? 0 : code_point < 0x800 ? 1 : code_point < 0x10000 ? 2 : 3;
-  constexpr std::array<char32_t, 4> leads{0, 0xC0, 0xE0, 0xF0};
-  text.push_back(char(leads[more] | code_point >> 6 * more));
+  text.push_back(char((more == 0 ? 0 : 0xFF80 >> more) | code_point >> 6 * more));
   for (int i = more - 1; i >= 0; --i) text.push_back(char(0x80 | (code_point >> 6 * i & 0x3F)));
 }
 

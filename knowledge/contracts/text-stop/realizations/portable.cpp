@@ -19,12 +19,10 @@ std::string StopDetector::append(std::string_view chunk) {
     pending_.push_back(chunk[at]);
     size_t matched = 0, held = 0;
     for (const std::string& stop : stops_) {
-      for (size_t length = std::min(stop.size(), pending_.size()); length > held; --length) {
-        if (!pending_.ends_with(std::string_view(stop).substr(0, length))) continue;
-        if (length == stop.size()) matched = std::max(matched, length);
-        held = std::max(held, length);
-        break;
-      }
+      size_t length = std::min(stop.size(), pending_.size());
+      while (!pending_.ends_with(std::string_view(stop).substr(0, length))) --length;
+      if (length == stop.size()) matched = std::max(matched, length);
+      held = std::max(held, length);
     }
     stopped_ = matched > 0;
     decided.append(pending_, 0, pending_.size() - (stopped_ ? matched : held));
