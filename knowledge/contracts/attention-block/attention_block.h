@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
-// attention.block: the attention half of a layer, on the residual stream: hidden += o(attention(rope(qkv(norm(hidden))))).
+// attention.block: the attention half of a layer, on the residual stream:
+// hidden += o(attention(rope(qkv(norm(hidden))))).
 #pragma once
-#include <memory>
-
 #include "checkpoint_safetensors.h"
 #include "kv_cache.h"
 #include "position_rope.h"
-#include "runtime_context.h"
 
 struct AttentionWeights;
 // Takes model.layers.<layer>.input_layernorm and .self_attn.*
 std::shared_ptr<const AttentionWeights> load_attention(Context& ctx, Checkpoint& checkpoint, int layer,
                                                        std::shared_ptr<const RopeTable> table);
-void attention_block(Context& ctx, int num_rows, const Row* rows /*[num_rows]*/, View hidden /*[num_rows, hidden_size]*/,
-                     const AttentionWeights& weights, KvCache& kv, int layer);
+void attention_block(Context& ctx, int num_rows, const Row* rows /*[num_rows]*/,
+                     View hidden /*[num_rows, hidden_size]*/, const AttentionWeights& weights, KvCache& kv, int layer);

@@ -2,7 +2,6 @@
 // attention.core: softmax(q k^T / sqrt(head_dim)) v over the keys a row may see.
 #pragma once
 #include "kv_cache.h"
-#include "runtime_context.h"
 
 // A row at position p sees keys [max(0, p - window + 1), p] of its slot (window 0: from 0); head h reads KV head
 // h / (num_heads / num_kv_heads). Keys up to p must have been appended, those of the rows of this call included.

@@ -3,9 +3,6 @@
 // once. Files are mapped, not read; a Tensor's data lives as long as its Checkpoint.
 #pragma once
 #include <map>
-#include <memory>
-#include <vector>
-
 #include "runtime_context.h"
 
 struct Tensor {
@@ -23,7 +20,7 @@ class Checkpoint {
   bool has(const std::string& name) const { return tensors_.contains(name); }
   // EngineError where it is missing, has another shape, or was taken before.
   const Tensor& take(const std::string& name, const std::vector<int64_t>& shape);
-  // EngineError that names the tensors never taken; buffers that follow from the config (rotary_emb.inv_freq) are not missed.
+  // EngineError that names the tensors never taken, but for buffers that follow from the config (rotary_emb.inv_freq).
   void finish();
   const std::map<std::string, Tensor>& ledger() const { return tensors_; }
 

@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: MIT
 // decoder.model: the whole network: rows of any sequences in, logits of chosen rows out.
 #pragma once
-#include <map>
-#include <memory>
-#include <span>
-#include <vector>
-
 #include "attention_block.h"
-#include "kv_cache.h"
 #include "linear_dense.h"
 #include "mlp_gated.h"
-#include "runtime_context.h"
 
 struct Model {
   std::shared_ptr<const Linear> table, head;

@@ -2,7 +2,6 @@
 // embedding.token: the row of the table for each token.
 #pragma once
 #include "linear_dense.h"
-#include "runtime_context.h"
 
 // Takes model.embed_tokens.weight.
 Linear load_embedding(Context& ctx, Checkpoint& checkpoint);

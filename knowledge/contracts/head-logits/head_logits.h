@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT
 // head.logits: the scores of the whole vocabulary from the normalised hidden state.
 #pragma once
-#include <memory>
-
 #include "linear_dense.h"
-#include "runtime_context.h"
 
 // The matrix of the head [vocab_size, hidden_size]: the embedding table where tied, else lm_head.weight.
 std::shared_ptr<const Linear> load_head(Context& ctx, Checkpoint& checkpoint, std::shared_ptr<const Linear> table);

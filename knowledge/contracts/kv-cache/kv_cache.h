@@ -3,10 +3,11 @@
 #pragma once
 #include "runtime_context.h"
 
-// Keys lie in blocks of `lanes` positions, transposed, so that one vector holds one dimension of `lanes` keys; values lie
-// by position. Memory is committed when written, so a long max_context costs nothing until it is used.
+// Keys lie `lanes` positions together, transposed: one vector holds one dimension of `lanes` keys. Values lie by
+// position. Memory is committed when written, so a long max_context costs nothing until it is used.
 struct KvCache {
-  static constexpr int64_t positions = round_up(config::max_context, lanes);
+  static constexpr int64_t block = 4 * lanes;  // whole blocks of positions may be read, written or not
+  static constexpr int64_t positions = round_up(config::max_context, block);
   static constexpr int64_t value_stride = round_up(config::head_dim, lanes);
   static constexpr int64_t heads = int64_t{config::num_layers} * config::max_batch * config::num_kv_heads;
   HostMemory keys{static_cast<size_t>(heads * positions * config::head_dim) * 4, HostMemory::Pages::small};

@@ -2,7 +2,6 @@
 // linear.dense: out = x W^T for a matrix stored in the engine's weight format.
 #pragma once
 #include <span>
-
 #include "checkpoint_safetensors.h"
 #include "runtime_context.h"
 
@@ -11,11 +10,12 @@ struct Linear {
   HostMemory weights;  // layout is the realization's own
 };
 
-// The tensors, each [rows_i, in], stacked by rows to one [sum(rows_i), in]. Rounds to nearest even where the format is narrower.
+// The tensors, each [rows_i, in], stacked by rows to [sum(rows_i), in]; to nearest even where the format is narrower.
 Linear load_linear(Context& ctx, std::span<const Tensor* const> stacked);
 // A row's result doesn't depend on the other rows or the number of threads, bit for bit.
 void linear(Context& ctx, int num_rows, View out /*[num_rows, out]*/, View x /*[num_rows, in]*/, const Linear& weight);
 // The same, added to what out holds (the residual stream).
-void linear_add(Context& ctx, int num_rows, View out /*[num_rows, out]*/, View x /*[num_rows, in]*/, const Linear& weight);
+void linear_add(Context& ctx, int num_rows, View out /*[num_rows, out]*/, View x /*[num_rows, in]*/,
+                const Linear& weight);
 // Row `row` of the matrix: an embedding table is a Linear read by rows.
 void linear_row(const Linear& weight, int64_t row, float* out /*[in]*/);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-// mlp.gated: the feed-forward half of a layer, on the residual stream: hidden += down(silu(gate(n)) * up(n)), n = norm(hidden).
+// mlp.gated: the feed-forward half of a layer, on the residual stream:
+// hidden += down(silu(gate(n)) * up(n)), n = norm(hidden).
 #pragma once
-#include <memory>
-
 #include "checkpoint_safetensors.h"
-#include "runtime_context.h"
 
 struct MlpWeights;
 // Takes model.layers.<layer>.post_attention_layernorm and .mlp.*

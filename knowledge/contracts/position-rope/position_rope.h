@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // position.rope: rotates the pairs (i, i + head_dim/2) of each head by position * inv_freq[i].
 #pragma once
-#include <vector>
-
 #include "runtime_context.h"
 
 struct RopeTable {

@@ -2,18 +2,19 @@
 // runtime.context: the types every part shares: views, rows, errors, memory, and the vector type all kernels use.
 #pragma once
 #include <sys/mman.h>
-
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
-
 #include "config.h"
 
 enum class DType : uint8_t { f32, bf16, f16 };
@@ -34,10 +35,11 @@ struct View {
 inline View f32_view(float* data /*[rows, columns]*/, int64_t columns) {
   return {data, columns, static_cast<int32_t>(columns), DType::f32, Device::host};
 }
-
 inline View vector_view(const std::vector<float>& values /*[1, columns]*/) {
   return f32_view(const_cast<float*>(values.data()), static_cast<int64_t>(values.size()));  // read only by contract
 }
+
+constexpr int64_t round_up(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
 // What a person can act on: the message names the file, tensor, key or argument.
 struct EngineError : std::runtime_error {
@@ -55,59 +57,42 @@ class HostMemory {
  public:
   enum class Pages : uint8_t { small, huge };
   HostMemory(size_t bytes, Pages pages) : bytes_(std::max<size_t>(bytes, 1)) {
-    constexpr size_t huge = size_t{2} << 20;
-    mapped_ = bytes_ + huge;
-    base_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (base_ == MAP_FAILED) throw EngineError("out of memory: cannot map " + std::to_string(bytes_) + " bytes");
-    const uintptr_t aligned = (reinterpret_cast<uintptr_t>(base_) + huge - 1) / huge * huge;
-    data_ = static_cast<char*>(base_) + (aligned - reinterpret_cast<uintptr_t>(base_));
-    madvise(data_, bytes_, pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-  }
-  HostMemory(HostMemory&& other) noexcept
-      : base_(std::exchange(other.base_, nullptr)), data_(other.data_), bytes_(other.bytes_), mapped_(other.mapped_) {}
-  HostMemory& operator=(HostMemory&&) = delete;
-  ~HostMemory() {
-    if (base_ != nullptr) munmap(base_, mapped_);
+    constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void* data = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (data == MAP_FAILED) throw EngineError("out of memory: cannot map " + std::to_string(bytes_) + " bytes");
+    madvise(data, bytes_, pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    data_ = {data, [bytes = bytes_](void* mapped) { munmap(mapped, bytes); }};
   }
   template <typename T>
-  T* as() const { return static_cast<T*>(data_); }
+  T* as() const { return static_cast<T*>(data_.get()); }
   size_t bytes() const { return bytes_; }
 
  private:
-  void* base_;
-  void* data_;
-  size_t bytes_, mapped_;
+  std::unique_ptr<void, std::function<void(void*)>> data_;
+  size_t bytes_;
 };
 
 // Scratch matrices of one forward call, handed out in stack order: a Workspace::Scope gives back what was taken in it.
 class Workspace {
  public:
-  explicit Workspace(int64_t floats) : memory_(static_cast<size_t>(floats) * 4, HostMemory::Pages::huge), size_(floats) {}
+  explicit Workspace(int64_t floats) : memory_(static_cast<size_t>(floats) * 4, HostMemory::Pages::huge) {}
   View take(int64_t rows, int64_t columns) {
-    const int64_t stride = (columns + 15) / 16 * 16;
-    if (used_ + rows * stride > size_) throw EngineError("workspace too small: this is a defect of the engine");
     View view = f32_view(memory_.as<float>() + used_, columns);
-    view.row_stride = stride;
-    used_ += rows * stride;
-    touched_ = std::max(touched_, used_);
+    view.row_stride = round_up(columns, 16);
+    used_ += rows * view.row_stride;
+    if (static_cast<size_t>(used_) * 4 > memory_.bytes()) throw EngineError("scratch too small: an engine defect");
     return view;
   }
-  void poison() { std::fill_n(memory_.as<float>(), touched_, std::numeric_limits<float>::quiet_NaN()); }
-  class Scope {
-   public:
-    explicit Scope(Workspace& workspace) : workspace_(workspace), mark_(workspace.used_) {}
-    Scope(const Scope&) = delete;
-    Scope& operator=(const Scope&) = delete;
-    ~Scope() { workspace_.used_ = mark_; }
-
-   private:
-    Workspace& workspace_;
-    int64_t mark_;
+  void poison() { std::fill_n(memory_.as<float>(), memory_.bytes() / 4, NAN); }
+  struct Scope {
+    Workspace& workspace;
+    const int64_t mark = workspace.used_;
+    ~Scope() { workspace.used_ = mark; }
   };
 
  private:
   HostMemory memory_;
-  int64_t size_, used_ = 0, touched_ = 0;
+  int64_t used_ = 0;
 };
 
 class ThreadPool;
@@ -121,22 +106,16 @@ inline constexpr int lanes = config::vector_width;
 typedef float vecf __attribute__((vector_size(4 * lanes)));
 typedef int32_t veci __attribute__((vector_size(4 * lanes)));
 
-constexpr int64_t round_up(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 inline vecf splat(float value) { return value - vecf{}; }
-inline vecf load(const float* from) {
-  vecf value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-inline void store(float* to, vecf value) { std::memcpy(to, &value, sizeof value); }
-// The first `count` < lanes elements, zeros behind them: never reads past them.
-inline vecf load_some(const float* from, int64_t count) {
+// The first `count` elements, zeros behind them: never touches memory past them.
+inline vecf load(const float* from, int64_t count = lanes) {
   vecf value{};
   std::memcpy(&value, from, static_cast<size_t>(count) * 4);
   return value;
 }
-inline void store_some(float* to, vecf value, int64_t count) { std::memcpy(to, &value, static_cast<size_t>(count) * 4); }
-
+inline void store(float* to, vecf value, int64_t count = lanes) {
+  std::memcpy(to, &value, static_cast<size_t>(count) * 4);
+}
 // Sum of the lanes, halves folded together: one fixed order.
 inline float sum_lanes(vecf value) {
   for (int half = lanes / 2; half > 0; half /= 2) {
@@ -154,8 +133,8 @@ inline vecf exp_lanes(vecf x) {
   const vecf shifted = clamped * 1.44269504f + 12582912.0f;  // 1.5 * 2^23: the addition rounds to a whole number
   const vecf n = shifted - 12582912.0f;
   const vecf r = (clamped - n * 0.693359375f) - n * -2.12194440e-4f;
-  vecf p = splat(1.9875691500e-4f);
-  for (const float c : {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f}) p = p * r + c;
+  vecf p = (splat(1.9875691500e-4f) * r + 1.3981999507e-3f) * r + 8.3334519073e-3f;
+  p = ((p * r + 4.1665795894e-2f) * r + 1.6666665459e-1f) * r + 5.0000001201e-1f;
   p = p * r * r + r + 1.0f;
   const veci power = (__builtin_convertvector(n, veci) + 127) << 23;
   return x < splat(-87.3f) ? vecf{} : p * vecf(power);

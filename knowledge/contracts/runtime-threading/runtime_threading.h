@@ -3,8 +3,6 @@
 #pragma once
 #include <atomic>
 #include <thread>
-#include <vector>
-
 #include "runtime_context.h"
 
 class ThreadPool {
@@ -12,23 +10,14 @@ class ThreadPool {
   // threads counts the caller: 1 starts none.
   explicit ThreadPool(int threads);
   ~ThreadPool();
-  ThreadPool(const ThreadPool&) = delete;
-  ThreadPool& operator=(const ThreadPool&) = delete;
   int threads() const { return threads_; }
   // Calls f(thread, threads) once on each thread and returns when all are done. Not from within f; f must not throw.
-  template <typename F>
-  void run(const F& f) {
-    dispatch(&f, [](const void* job, int thread, int threads) { (*static_cast<const F*>(job))(thread, threads); });
-  }
+  void run(const std::function<void(int thread, int threads)>& f);
 
  private:
-  using Call = void (*)(const void* job, int thread, int threads);
-  void dispatch(const void* job, Call call);
   void work(int thread);
-
   int threads_;
-  const void* job_ = nullptr;
-  Call call_ = nullptr;
+  const std::function<void(int, int)>* job_ = nullptr;
   alignas(64) std::atomic<uint32_t> generation_{0};  // a new value is a new job
   alignas(64) std::atomic<int> pending_{0};          // workers still busy with it
   std::vector<std::thread> workers_;

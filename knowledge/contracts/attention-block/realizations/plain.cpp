@@ -4,16 +4,9 @@
 // Target: any x86-64; max |error| 1e-5 * |hidden|.
 // applies: hardware.platform=cpu-x86_64, model.qkv_bias=false, model.qk_norm=false
 #include "attention_block.h"
-
 #include "attention_core.h"
 #include "linear_dense.h"
 #include "norm_rms.h"
-
-namespace {
-
-constexpr int query_columns = config::num_heads * config::head_dim, kv_columns = config::num_kv_heads * config::head_dim;
-
-}  // namespace
 
 struct AttentionWeights {
   std::vector<float> norm;
@@ -21,15 +14,20 @@ struct AttentionWeights {
   std::shared_ptr<const RopeTable> table;
 };
 
+constexpr int query_columns = config::num_heads * config::head_dim;
+constexpr int kv_columns = config::num_kv_heads * config::head_dim;
+
 std::shared_ptr<const AttentionWeights> load_attention(Context& ctx, Checkpoint& checkpoint, int layer,
                                                        std::shared_ptr<const RopeTable> table) {
   const std::string prefix = "model.layers." + std::to_string(layer) + ".", self = prefix + "self_attn.";
-  const Tensor* const qkv[] = {&checkpoint.take(self + "q_proj.weight", {query_columns, config::hidden_size}),
-                               &checkpoint.take(self + "k_proj.weight", {kv_columns, config::hidden_size}),
-                               &checkpoint.take(self + "v_proj.weight", {kv_columns, config::hidden_size})};
-  const Tensor* const output[] = {&checkpoint.take(self + "o_proj.weight", {config::hidden_size, query_columns})};
+  const auto take = [&](const char* name, int64_t out, int64_t in) { return &checkpoint.take(self + name, {out, in}); };
+  const Tensor* const qkv[] = {take("q_proj.weight", query_columns, config::hidden_size),
+                               take("k_proj.weight", kv_columns, config::hidden_size),
+                               take("v_proj.weight", kv_columns, config::hidden_size)};
+  const Tensor* const output[] = {take("o_proj.weight", config::hidden_size, query_columns)};
   return std::make_shared<AttentionWeights>(AttentionWeights{
-      take_vector(checkpoint, prefix + "input_layernorm.weight", config::hidden_size), load_linear(ctx, qkv), load_linear(ctx, output), std::move(table)});
+      take_vector(checkpoint, prefix + "input_layernorm.weight", config::hidden_size),
+      load_linear(ctx, qkv), load_linear(ctx, output), std::move(table)});
 }
 
 void attention_block(Context& ctx, int num_rows, const Row* rows, View hidden, const AttentionWeights& weights,
@@ -39,12 +37,11 @@ void attention_block(Context& ctx, int num_rows, const Row* rows, View hidden, c
   const View qkv = ctx.workspace.take(num_rows, query_columns + 2 * kv_columns);
   const View attended = ctx.workspace.take(num_rows, query_columns);
   const View q = qkv.slice(0, query_columns), k = qkv.slice(query_columns, kv_columns);
-  const View v = qkv.slice(query_columns + kv_columns, kv_columns);
   rms_norm(ctx, num_rows, normed, hidden, vector_view(weights.norm));
   linear(ctx, num_rows, qkv, normed, weights.qkv);
   rope(ctx, num_rows, rows, q, config::num_heads, *weights.table);
   rope(ctx, num_rows, rows, k, config::num_kv_heads, *weights.table);
-  kv_append(ctx, num_rows, rows, k, v, kv, layer);
+  kv_append(ctx, num_rows, rows, k, qkv.slice(query_columns + kv_columns, kv_columns), kv, layer);
   attention(ctx, num_rows, rows, attended, q, kv, layer);
   linear_add(ctx, num_rows, hidden, attended, weights.output);
 }

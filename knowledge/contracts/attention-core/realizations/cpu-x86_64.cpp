@@ -1,51 +1,39 @@
 // SPDX-License-Identifier: MIT
 // attention.core: out[rows, num_heads*head_dim] = softmax(q k^T / sqrt(head_dim)) v per head, f32, one pass over the
 // keys in blocks with a running maximum. A task is one row and one KV head with all its query heads, so keys and values
-// are read once for the group. Blocks begin at multiples of `block` whatever the window is: a row's sums have one order.
-// Target: any x86-64; max |error| 1e-6 * max |v|.
+// are read once for the group. Blocks begin at multiples of `block` whatever the window is: a row's sums have one
+// order. Target: any x86-64; max |error| 1e-6 * max |v|.
 // applies: hardware.platform=cpu-x86_64, serving.kv=contiguous
 #include "attention_core.h"
-
 #include "runtime_threading.h"
-
-namespace {
 
 constexpr int64_t group = config::num_heads / config::num_kv_heads, head_dim = config::head_dim;
 constexpr int64_t vectors = KvCache::value_stride / lanes;  // of one value
 constexpr int64_t registers = vectors % 8 == 0 ? 8 : vectors % 4 == 0 ? 4 : 1;  // sums held at once
-constexpr int64_t block = 4 * lanes;                        // keys of a step: four chains per query head
+constexpr int64_t block = KvCache::block;  // keys of a step: four vectors of chains per query head
 
-struct State {
+struct AttentionState {
   vecf sums[vectors] = {};  // weighted values
-  float maximum = -std::numeric_limits<float>::infinity(), total = 0;
+  float maximum = -INFINITY, total = 0;
 };
 
 // Scores of one query against `block` keys; those outside [first, last] are -infinity, whatever memory holds there.
-void score_block(const float* query, const float* keys, int64_t begin, int64_t first, int64_t last, vecf* scores) {
-  constexpr float infinity = std::numeric_limits<float>::infinity();
+static void score_block(const float* query, const float* keys, int64_t begin, int64_t first, int64_t last,
+                        vecf* scores) {
   const float scale = 1.0f / std::sqrt(static_cast<float>(head_dim));
-  const int64_t used = std::min<int64_t>(4, (last - begin) / lanes + 1);  // vectors of keys that exist
   vecf sums[4] = {};
-  if (used == 4) {
-    for (int64_t i = 0; i < head_dim; ++i)
+  for (int64_t i = 0; i < head_dim; ++i)
 #pragma GCC unroll 4
-      for (int64_t j = 0; j < 4; ++j) sums[j] += query[i] * load(keys + (j * head_dim + i) * lanes);
-  } else {
-    for (int64_t j = 0; j < used; ++j)
-      for (int64_t i = 0; i < head_dim; ++i) sums[j] += query[i] * load(keys + (j * head_dim + i) * lanes);
-  }
-  for (int64_t j = 0; j < 4; ++j) {
-    scores[j] = sums[j] * scale;
-    if (begin >= first && begin + block - 1 <= last) continue;
-    for (int lane = 0; lane < lanes; ++lane) {
-      const int64_t position = begin + j * lanes + lane;
-      if (position < first || position > last) scores[j][lane] = -infinity;
-    }
-  }
+    for (int64_t j = 0; j < 4; ++j) sums[j] += query[i] * load(keys + (j * head_dim + i) * lanes);
+  const int32_t from = static_cast<int32_t>(first - begin), to = static_cast<int32_t>(last - begin);
+  veci place;
+  for (int lane = 0; lane < lanes; ++lane) place[lane] = lane;
+  for (int64_t j = 0; j < 4; ++j, place += lanes)
+    scores[j] = ((place >= from) & (place <= to)) ? sums[j] * scale : splat(-INFINITY);
 }
 
 // Turns scores into weights relative to the running maximum, rescaling what was summed under the old one.
-void weigh_block(State& state, vecf* scores) {
+static void weigh_block(AttentionState& state, vecf* scores) {
   float maximum = state.maximum;
   for (int64_t j = 0; j < 4; ++j)
     for (int lane = 0; lane < lanes; ++lane) maximum = std::max(maximum, scores[j][lane]);
@@ -60,12 +48,13 @@ void weigh_block(State& state, vecf* scores) {
   for (vecf& sum : state.sums) sum *= kept;
 }
 
-void attend(const float* query, float* out, const float* keys, const float* values, int64_t first, int64_t last) {
-  State states[group];
+static void attend(const float* query, float* out, const float* keys, const float* values, int64_t first,
+                   int64_t last) {
+  AttentionState states[group];
   for (int64_t begin = first / block * block; begin <= last; begin += block) {
     const int64_t from = std::max(begin, first), to = std::min(last, begin + block - 1);
     for (int64_t head = 0; head < group; ++head) {
-      State& state = states[head];
+      AttentionState& state = states[head];
       vecf scores[4];
       score_block(query + head * head_dim, keys + begin * head_dim, begin, first, last, scores);
       weigh_block(state, scores);
@@ -85,11 +74,9 @@ void attend(const float* query, float* out, const float* keys, const float* valu
   }
   for (int64_t head = 0; head < group; ++head)
     for (int64_t i = 0; i < vectors; ++i)
-      store_some(out + head * head_dim + i * lanes, states[head].sums[i] / states[head].total,
-                 std::min<int64_t>(lanes, head_dim - i * lanes));
+      store(out + head * head_dim + i * lanes, states[head].sums[i] / states[head].total,
+            std::min<int64_t>(lanes, head_dim - i * lanes));
 }
-
-}  // namespace
 
 void attention(Context& ctx, int num_rows, const Row* rows, View out, View q, const KvCache& kv, int layer) {
   const int64_t window = config::layer_windows[static_cast<size_t>(layer)];

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: MIT
-// checkpoint.safetensors: maps model.safetensors or the shards of its index, checks every header against the file (sizes,
-// dtypes, shapes, gaps and overlaps) and hands out tensors [shape] F32, BF16 or F16 in place.
+// checkpoint.safetensors: maps model.safetensors or the shards of its index, checks every header against the file
+// (sizes, dtypes, shapes, gaps and overlaps) and hands out tensors [shape] F32, BF16 or F16 in place.
 // Target: any little-endian POSIX system; conversions to f32 are exact.
 // applies: hardware.platform=cpu-x86_64
 #include "checkpoint_safetensors.h"
-
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
 #include "format_json.h"
 
-namespace {
-
-std::shared_ptr<const char> map_file(const std::string& path, size_t& size) {
+static std::shared_ptr<const char> map_file(const std::string& path, size_t& size) {
   struct stat status {};
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0 || fstat(fd, &status) != 0) throw EngineError("cannot open " + path + ": " + std::strerror(errno));
@@ -25,32 +21,34 @@ std::shared_ptr<const char> map_file(const std::string& path, size_t& size) {
 }
 
 // The tensor of one header entry; its bytes lie at [begin, end) of the data section.
-Tensor read_entry(const std::string& name, const Json& entry, int64_t& begin, int64_t& end) {
-  const Json *dtype = entry.find("dtype"), *shape = entry.find("shape"), *offsets = entry.find("data_offsets");
-  if (dtype == nullptr || shape == nullptr || offsets == nullptr || offsets->items.size() != 2)
-    throw EngineError("needs dtype, shape and two data_offsets");
-  Tensor tensor{name, dtype->string == "F32" ? DType::f32 : dtype->string == "BF16" ? DType::bf16 : DType::f16, {}, nullptr};
-  if (dtype->string != dtype_name(tensor.dtype)) throw EngineError("dtype " + dtype->string + " is not F32, BF16 or F16");
+static Tensor read_entry(const std::string& name, const Json& entry, int64_t& begin, int64_t& end) {
+  const Json &shape = entry.at("shape"), &offsets = entry.at("data_offsets");
+  const std::string& dtype = entry.at("dtype").string;
+  if (shape.kind != Json::Kind::array || offsets.items.size() != 2) throw EngineError("needs shape and 2 offsets");
+  Tensor tensor{name, dtype == "F32" ? DType::f32 : dtype == "BF16" ? DType::bf16 : DType::f16, {}, nullptr};
+  if (dtype != dtype_name(tensor.dtype)) throw EngineError("dtype " + dtype + " is not F32, BF16 or F16");
   int64_t bytes = element_bytes(tensor.dtype);
-  for (const Json& size : shape->items) {
-    tensor.shape.push_back(size.integer());
-    if (tensor.shape.back() < 0 || __builtin_mul_overflow(bytes, tensor.shape.back(), &bytes)) throw EngineError("impossible shape");
+  for (const Json& item : shape.items) {
+    const int64_t size = tensor.shape.emplace_back(item.integer());
+    if (size < 0 || __builtin_mul_overflow(bytes, size, &bytes)) throw EngineError("impossible shape");
   }
-  begin = offsets->items[0].integer();
-  end = offsets->items[1].integer();
+  begin = offsets.items[0].integer();
+  end = offsets.items[1].integer();
   if (end - begin != bytes) throw EngineError("shape and data_offsets disagree");
   return tensor;
 }
 
-void add_file(Checkpoint& checkpoint, const std::string& path) {
+static void add_file(Checkpoint& checkpoint, const std::string& path) {
   size_t size = 0;
   const std::shared_ptr<const char> file = map_file(path, size);
   uint64_t header = 0;
   if (size >= 8) std::memcpy(&header, file.get(), 8);
   if (header == 0 || header > size - 8) throw EngineError(path + ": truncated, or not a safetensors file");
   const int64_t data_bytes = static_cast<int64_t>(size - 8 - header);
+  const Json json = parse_json({file.get() + 8, header}, path + " (header)");
+  if (json.kind != Json::Kind::object) throw EngineError(path + ": the header is not a JSON object");
   std::vector<std::pair<int64_t, int64_t>> ranges = {{data_bytes, data_bytes}};
-  for (const auto& [name, entry] : parse_json({file.get() + 8, header}, path + " (header)").members) {
+  for (const auto& [name, entry] : json.members) {
     if (name == "__metadata__") continue;
     auto& [begin, end] = ranges.emplace_back();
     try {
@@ -65,46 +63,38 @@ void add_file(Checkpoint& checkpoint, const std::string& path) {
   std::sort(ranges.begin(), ranges.end());
   int64_t covered = 0;
   for (const auto& [begin, end] : ranges) {
-    if (begin != covered) throw EngineError(path + ": tensors overlap or leave a gap at byte " + std::to_string(begin) + " of the data");
+    if (begin != covered) throw EngineError(path + ": overlap or gap at " + std::to_string(begin) + " of the data");
     covered = end;
   }
 }
 
-void add_shards(Checkpoint& checkpoint, const std::string& folder, const std::string& index) {
+static void add_shards(Checkpoint& checkpoint, const std::string& folder, const std::string& index) {
   const Json json = parse_json_file(index);
   const Json* map = json.find("weight_map");
   if (map == nullptr || map->members.empty()) throw EngineError(index + ": no weight_map");
   std::map<std::string, std::vector<std::string>> shards;  // file, its tensors
   for (const auto& [name, shard] : map->members) shards[shard.string].push_back(name);
   for (const auto& [shard, names] : shards) {
-    if (shard.empty() || shard.find('/') != std::string::npos) throw EngineError(index + ": not a file name: " + json_quote(shard));
+    if (shard.empty() || shard.find('/') != shard.npos) 
+      throw EngineError(index + ": not a file name: " + json_quote(shard));
     const size_t before = checkpoint.ledger().size();
     add_file(checkpoint, folder + "/" + shard);
     for (const std::string& name : names)
       if (!checkpoint.has(name)) throw EngineError(index + ": " + shard + " lacks tensor " + name);
-    if (checkpoint.ledger().size() - before != names.size()) throw EngineError(index + ": " + shard + " holds a tensor that isn't listed");
+    if (checkpoint.ledger().size() - before != names.size())
+      throw EngineError(index + ": " + shard + " holds a tensor that isn't listed");
   }
 }
 
-std::string shape_text(const std::vector<int64_t>& shape) {
-  std::string text = "[";
-  for (const int64_t size : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(size);
-  return text + "]";
+static std::string shape_text(const std::vector<int64_t>& shape) {
+  std::string text;
+  for (const int64_t size : shape) text += (text.empty() ? "" : ", ") + std::to_string(size);
+  return "[" + text + "]";
 }
-
-float half_to_f32(uint16_t half) {
-  // Shifted into place the exponent is 112 too small; scaling by 2^112 also normalises subnormals.
-  const uint32_t bits = (half & 0x7fffu) << 13, special = bits | 0x7f800000;
-  const bool finite = bits < 0x7c00u << 13;
-  float value;
-  std::memcpy(&value, finite ? &bits : &special, 4);
-  return std::copysign(finite ? value * 0x1p112f : value, (half & 0x8000) != 0 ? -1.0f : 1.0f);
-}
-
-}  // namespace
 
 void Checkpoint::add(Tensor tensor, std::shared_ptr<const void> owner) {
-  if (!tensors_.emplace(tensor.name, tensor).second) throw EngineError("is there twice");
+  const std::string name = tensor.name;
+  if (!tensors_.emplace(name, std::move(tensor)).second) throw EngineError("is there twice");
   owners_.push_back(std::move(owner));
 }
 
@@ -112,7 +102,8 @@ const Tensor& Checkpoint::take(const std::string& name, const std::vector<int64_
   const auto found = tensors_.find(name);
   if (found == tensors_.end()) throw EngineError("tensor " + name + " is missing");
   Tensor& tensor = found->second;
-  if (tensor.shape != shape) throw EngineError("tensor " + name + " has shape " + shape_text(tensor.shape) + "; expected " + shape_text(shape));
+  if (tensor.shape != shape)
+    throw EngineError("tensor " + name + " has shape " + shape_text(tensor.shape) + "; expected " + shape_text(shape));
   if (tensor.reads++ > 0) throw EngineError("tensor " + name + " is taken twice: this is a defect of the engine");
   return tensor;
 }
@@ -129,30 +120,21 @@ void Checkpoint::finish() {
 Checkpoint open_checkpoint(const std::string& folder) {
   Checkpoint checkpoint;
   const std::string file = folder + "/model.safetensors", index = file + ".index.json";
-  if (access(index.c_str(), F_OK) == 0) {
-    add_shards(checkpoint, folder, index);
-  } else {
-    add_file(checkpoint, file);
-  }
+  if (access(index.c_str(), F_OK) == 0) add_shards(checkpoint, folder, index);
+  else add_file(checkpoint, file);
   return checkpoint;
 }
 
 const char* dtype_name(DType dtype) { return dtype == DType::f32 ? "F32" : dtype == DType::bf16 ? "BF16" : "F16"; }
-
 int64_t element_bytes(DType dtype) { return dtype == DType::f32 ? 4 : 2; }
 
 void to_f32(const Tensor& tensor, int64_t first, int64_t count, float* out) {
   const char* from = static_cast<const char*>(tensor.data) + first * element_bytes(tensor.dtype);
-  if (tensor.dtype == DType::f32) {
-    std::memcpy(out, from, static_cast<size_t>(count) * 4);
-    return;
-  }
+  if (tensor.dtype == DType::f32) return void(std::memcpy(out, from, static_cast<size_t>(count) * 4));
   for (int64_t i = 0; i < count; ++i) {
-    uint16_t half;
-    std::memcpy(&half, from + 2 * i, 2);
-    const uint32_t bits = uint32_t{half} << 16;
-    if (tensor.dtype == DType::bf16) std::memcpy(out + i, &bits, 4);
-    else out[i] = half_to_f32(half);
+    uint16_t bits;
+    std::memcpy(&bits, from + 2 * i, 2);
+    out[i] = tensor.dtype == DType::bf16 ? std::bit_cast<float>(uint32_t{bits} << 16) : std::bit_cast<_Float16>(bits);
   }
 }
 

@@ -1,36 +1,22 @@
 // SPDX-License-Identifier: MIT
-// decoder.model, dense: embedding, num_layers of attention and MLP on the residual stream [rows, hidden_size] f32, final
-// norm and head for the chosen rows only. Rows of several sequences share one pass over the weights.
+// decoder.model, dense: embedding, num_layers of attention and MLP on the residual stream [rows, hidden_size] f32,
+// final norm and head for the chosen rows only. Rows of several sequences share one pass over the weights.
 // Target: any; max |error of a logit| 1e-3.
 // applies: hardware.platform=cpu-x86_64
 #include "decoder_model.h"
-
 #include "checkpoint_config.h"
 #include "embedding_token.h"
 #include "head_logits.h"
 #include "norm_rms.h"
 
-namespace {
-
-void check_rows(std::span<const Row> rows) {
-  const auto check = [](const char* what, int64_t value, int64_t limit) {
-    if (value >= 0 && value < limit) return;
-    throw EngineError(std::string(what) + " " + std::to_string(value) + " is outside 0.." + std::to_string(limit - 1));
-  };
-  if (rows.size() > config::max_rows)
-    throw EngineError(std::to_string(rows.size()) + " rows in one call; at most " + std::to_string(config::max_rows));
-  for (const Row& row : rows) {
-    check("token id", row.token, config::vocab_size);
-    check("slot", row.slot, config::max_batch);
-    check("position", row.position, config::max_context);
-  }
+static void check(const char* what, int64_t value, int64_t limit) {
+  if (value >= 0 && value < limit) return;
+  throw EngineError(std::string(what) + " " + std::to_string(value) + " is outside 0.." + std::to_string(limit - 1));
 }
 
-}  // namespace
-
 int64_t workspace_floats() {
-  constexpr int64_t heads = config::num_heads + 2 * config::num_kv_heads + config::num_heads;
-  constexpr int64_t attention = heads * config::head_dim, mlp = 2 * int64_t{config::intermediate_size};
+  constexpr int64_t attention = 2 * (config::num_heads + config::num_kv_heads) * config::head_dim;
+  constexpr int64_t mlp = 2 * int64_t{config::intermediate_size};
   constexpr int64_t padding = 8 * 16;  // each matrix rounds its rows up to 16 floats
   return config::max_rows * (3 * int64_t{config::hidden_size} + std::max(attention, mlp) + padding);
 }
@@ -55,9 +41,14 @@ Model load_model(Context& ctx, const std::string& folder) {
 
 void forward(Context& ctx, Model& model, std::span<const Row> rows, std::span<const int32_t> logit_rows, View logits,
              TraceSink sink, void* user) {
-  check_rows(rows);
-  const Workspace::Scope scope(ctx.workspace);
   const int num_rows = static_cast<int>(rows.size()), num_logits = static_cast<int>(logit_rows.size());
+  check("number of rows", num_rows, config::max_rows + 1);
+  for (const Row& row : rows) {
+    check("token id", row.token, config::vocab_size);
+    check("slot", row.slot, config::max_batch);
+    check("position", row.position, config::max_context);
+  }
+  const Workspace::Scope scope(ctx.workspace);
   const View hidden = ctx.workspace.take(num_rows, config::hidden_size);
   const auto trace = [&](int stage, int count, View stream) {
     if (sink != nullptr) sink(user, stage, count, stream);
@@ -65,10 +56,9 @@ void forward(Context& ctx, Model& model, std::span<const Row> rows, std::span<co
   embed(ctx, num_rows, rows.data(), hidden, *model.table);
   trace(0, num_rows, hidden);
   for (int layer = 0; layer < config::num_layers; ++layer) {
-    const size_t index = static_cast<size_t>(layer);
-    attention_block(ctx, num_rows, rows.data(), hidden, *model.attention[index], model.kv, layer);
+    attention_block(ctx, num_rows, rows.data(), hidden, *model.attention[size_t(layer)], model.kv, layer);
     trace(1 + 2 * layer, num_rows, hidden);
-    mlp_block(ctx, num_rows, hidden, *model.mlp[index]);
+    mlp_block(ctx, num_rows, hidden, *model.mlp[size_t(layer)]);
     trace(2 + 2 * layer, num_rows, hidden);
   }
   const View chosen = ctx.workspace.take(num_logits, config::hidden_size);

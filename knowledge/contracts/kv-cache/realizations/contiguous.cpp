@@ -3,16 +3,11 @@
 // [layer][slot][kv_head][position][head_dim rounded up to lanes]. Target: any x86-64; exact.
 // applies: hardware.platform=cpu-x86_64, serving.kv=contiguous
 #include "kv_cache.h"
-
 #include "runtime_threading.h"
 
-namespace {
-
-int64_t head_index(int layer, int slot, int kv_head) {
+static int64_t head_index(int layer, int slot, int kv_head) {
   return (int64_t{layer} * config::max_batch + slot) * config::num_kv_heads + kv_head;
 }
-
-}  // namespace
 
 float* kv_keys(const KvCache& kv, int layer, int slot, int kv_head) {
   return kv.keys.as<float>() + head_index(layer, slot, kv_head) * KvCache::positions * config::head_dim;
@@ -27,17 +22,18 @@ void kv_append(Context& ctx, int num_rows, const Row* rows, View k, View v, KvCa
     for (int64_t row = begin; row < end; ++row) {
       const int64_t position = rows[row].position;
       for (int head = 0; head < config::num_kv_heads; ++head) {
-        const int64_t from = int64_t{head} * config::head_dim;
-        float* key = kv_keys(kv, layer, rows[row].slot, head) + position / lanes * lanes * config::head_dim + position % lanes;
+        float* keys = kv_keys(kv, layer, rows[row].slot, head) + position / lanes * lanes * config::head_dim;
         float* value = kv_values(kv, layer, rows[row].slot, head) + position * KvCache::value_stride;
-        for (int64_t i = 0; i < config::head_dim; ++i) key[i * lanes] = k.row(row)[from + i];
-        for (int64_t i = 0; i < config::head_dim; ++i) value[i] = v.row(row)[from + i];
+        for (int64_t i = 0; i < config::head_dim; ++i) {
+          keys[i * lanes + position % lanes] = k.row(row)[int64_t{head} * config::head_dim + i];
+          value[i] = v.row(row)[int64_t{head} * config::head_dim + i];
+        }
       }
     }
   });
 }
 
 void kv_poison(KvCache& kv) {
-  std::fill_n(kv.keys.as<float>(), kv.keys.bytes() / 4, std::numeric_limits<float>::quiet_NaN());
-  std::fill_n(kv.values.as<float>(), kv.values.bytes() / 4, std::numeric_limits<float>::quiet_NaN());
+  for (const HostMemory* memory : {&kv.keys, &kv.values})
+    std::fill_n(memory->as<float>(), memory->bytes() / 4, NAN);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// position.rope-frequencies, linear: inv_freq[head_dim/2] = theta^(-2i/head_dim) / factor, f64. Any target; exact to 1e-15.
+// position.rope-frequencies, linear: inv_freq[head_dim/2] = theta^(-2i/head_dim) / factor, f64. Any target;
+// exact to 1e-15.
 // applies: rope.scaling=linear
 #include "position_rope_frequencies.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // position.rope-frequencies, llama3: inv_freq[head_dim/2], f64: waves longer than original/low are slowed down by
-// factor, those shorter than original/high stay, and between the two the share changes linearly. Any target; exact to 1e-15.
+// factor, those shorter than original/high stay, and between the two the share changes linearly.
+// Any target; exact to 1e-15.
 // applies: rope.scaling=llama3
 #include "position_rope_frequencies.h"
 

@@ -4,7 +4,8 @@
 #include "position_rope_frequencies.h"
 
 void rope_frequencies(double* inv_freq) {
-  for (int i = 0; i < config::head_dim / 2; ++i) inv_freq[i] = std::pow(config::rope_theta, -2.0 * i / config::head_dim);
+  for (int i = 0; i < config::head_dim / 2; ++i)
+    inv_freq[i] = std::pow(config::rope_theta, -2.0 * i / config::head_dim);
 }
 
 double rope_attention_factor() { return 1; }

@@ -5,16 +5,12 @@
 // applies: rope.scaling=yarn
 #include "position_rope_frequencies.h"
 
-namespace {
-
 // The dimension whose wave turns `turns` times within the original length.
-double dimension_of(double turns) {
+static double dimension_of(double turns) {
   constexpr double pi = 3.14159265358979323846;
   return config::head_dim * std::log(config::rope_original_max_positions / (turns * 2 * pi)) /
          (2 * std::log(config::rope_theta));
 }
-
-}  // namespace
 
 void rope_frequencies(double* inv_freq) {
   double low = dimension_of(config::rope_beta_fast), high = dimension_of(config::rope_beta_slow);

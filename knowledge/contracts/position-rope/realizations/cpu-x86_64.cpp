@@ -3,28 +3,24 @@
 // [max_context, head_dim/2] computed in f64. Target: any x86-64; max |error| 1e-7 * |x|.
 // applies: hardware.platform=cpu-x86_64
 #include "position_rope.h"
-
 #include "position_rope_frequencies.h"
 #include "runtime_threading.h"
 
-namespace {
-
 constexpr int64_t half = config::head_dim / 2;
 
-}  // namespace
-
 RopeTable load_rope(Context& ctx) {
-  std::array<double, half> inv_freq;
-  rope_frequencies(inv_freq.data());
+  double inv_freq[half];
+  rope_frequencies(inv_freq);
   const double factor = rope_attention_factor();
   const size_t size = static_cast<size_t>(config::max_context * half);
   RopeTable table{std::vector<float>(size), std::vector<float>(size)};
   parallel_for(ctx, config::max_context, 64, [&](int64_t begin, int64_t end) {
     for (int64_t position = begin; position < end; ++position) {
       for (int64_t i = 0; i < half; ++i) {
-        const double angle = static_cast<double>(position) * inv_freq[static_cast<size_t>(i)];
-        table.cos[static_cast<size_t>(position * half + i)] = static_cast<float>(std::cos(angle) * factor);
-        table.sin[static_cast<size_t>(position * half + i)] = static_cast<float>(std::sin(angle) * factor);
+        const double angle = static_cast<double>(position) * inv_freq[i];
+        const size_t at = static_cast<size_t>(position * half + i);
+        table.cos[at] = static_cast<float>(std::cos(angle) * factor);
+        table.sin[at] = static_cast<float>(std::sin(angle) * factor);
       }
     }
   });

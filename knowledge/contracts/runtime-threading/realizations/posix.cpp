@@ -5,30 +5,20 @@
 // applies: hardware.platform=cpu-x86_64
 #include "runtime_threading.h"
 
-#include <sched.h>
-
-namespace {
-
-constexpr int spins = 2000, yields = 200;
-
 // One round of waiting; false once it is time to sleep.
-bool wait_awake(int round) {
-  if (round < spins) {
-    __builtin_ia32_pause();
-  } else {
-    sched_yield();
-  }
+static bool wait_awake(int round) {
+  constexpr int spins = 2000, yields = 200;
+  if (round < spins) __builtin_ia32_pause();
+  else std::this_thread::yield();
   return round < spins + yields;
 }
-
-}  // namespace
 
 ThreadPool::ThreadPool(int threads) : threads_(std::max(threads, 1)) {
   for (int thread = 1; thread < threads_; ++thread) workers_.emplace_back([this, thread] { work(thread); });
 }
 
 ThreadPool::~ThreadPool() {
-  call_ = nullptr;
+  job_ = nullptr;
   generation_.fetch_add(1, std::memory_order_release);
   generation_.notify_all();
   for (std::thread& worker : workers_) worker.join();
@@ -40,20 +30,17 @@ void ThreadPool::work(int thread) {
     for (int round = 0; now == seen; ++round, now = generation_.load(std::memory_order_acquire))
       if (!wait_awake(round)) generation_.wait(seen, std::memory_order_acquire);
     seen = now;
-    if (call_ == nullptr) return;
-    call_(job_, thread, threads_);
+    if (job_ == nullptr) return;
+    (*job_)(thread, threads_);
     pending_.fetch_sub(1, std::memory_order_release);
   }
 }
 
-void ThreadPool::dispatch(const void* job, Call call) {
-  job_ = job;
-  call_ = call;
-  if (threads_ > 1) {
-    pending_.store(threads_ - 1, std::memory_order_relaxed);
-    generation_.fetch_add(1, std::memory_order_seq_cst);
-    generation_.notify_all();
-  }
-  call(job, 0, threads_);
+void ThreadPool::run(const std::function<void(int, int)>& f) {
+  job_ = &f;
+  pending_.store(threads_ - 1, std::memory_order_relaxed);
+  generation_.fetch_add(1, std::memory_order_seq_cst);
+  generation_.notify_all();
+  f(0, threads_);
   for (int round = 0; pending_.load(std::memory_order_acquire) != 0; ++round) wait_awake(round);
 }
