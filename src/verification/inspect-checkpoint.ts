@@ -5,7 +5,7 @@ import { readModelConfig } from '../model/model-config.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
 import type { Problem } from '../model/problem.ts';
 import { readTokenizerFacts } from '../model/tokenizer-config.ts';
-import { indexCheckpoint } from './safetensors.ts';
+import { indexCheckpoint, openCheckpoint } from './safetensors.ts';
 import type { TensorPlace } from './safetensors-header.ts';
 
 export interface Inspection {
@@ -27,7 +27,9 @@ export function inspectCheckpoint(folder: string): Inspection {
   problems.push(...model.problems, ...index.problems, ...checkTokenizer(folder));
   if (model.facts === undefined) return { problems };
   // Headers that cannot be read would make every tensor look missing.
-  if (index.problems.length === 0) problems.push(...checkTensors(index.tensors, model.facts));
+  if (index.problems.length > 0) return { facts: model.facts, problems };
+  const wrong = checkTensors(index.tensors, model.facts);
+  problems.push(...(wrong.length > 0 ? wrong : checkTiedCopy(folder, index.tensors, model.facts)));
   return { facts: model.facts, problems };
 }
 
@@ -51,17 +53,47 @@ export function checkTensors(tensors: ReadonlyMap<string, TensorPlace>, facts: M
     }
   }
   const known = new Set(expected.map((tensor) => tensor.name));
+  if (facts.tiedHead) known.add(tiedCopy);
   for (const name of tensors.keys()) {
     // Frequencies that transformers before 4.32 saved; every engine computes them from config.json.
     if (!known.has(name) && !name.endsWith('.rotary_emb.inv_freq'))
       messages.push(`tensor ${name} is not part of this model; nothing would read it.`);
   }
-  return messages.map((message) => ({
-    severity: 'error',
-    code: 'tensor',
-    file: 'model.safetensors',
-    message,
-  }));
+  return messages.map(tensorProblem);
+}
+
+function tensorProblem(message: string): Problem {
+  return { severity: 'error', code: 'tensor', file: 'model.safetensors', message };
+}
+
+const tiedCopy = 'lm_head.weight';
+const compareBytes = 2 ** 24;
+
+/** A tied checkpoint may hold the table a second time, as contract head.logits says; another head is a contradiction. */
+function checkTiedCopy(
+  folder: string,
+  tensors: ReadonlyMap<string, TensorPlace>,
+  facts: ModelFacts,
+): Problem[] {
+  const table = 'model.embed_tokens.weight';
+  const [copy, original] = [tensors.get(tiedCopy), tensors.get(table)];
+  if (!facts.tiedHead || copy === undefined || original === undefined) return [];
+  const size = copy.bytes;
+  const isAlike = copy.format === original.format && copy.shape.join() === original.shape.join();
+  const checkpoint = openCheckpoint(folder);
+  try {
+    let same = isAlike;
+    for (let at = 0; same && at < size; at += compareBytes) {
+      const length = Math.min(compareBytes, size - at);
+      same = Buffer.from(checkpoint.readBytes(tiedCopy, at, length)).equals(
+        checkpoint.readBytes(table, at, length),
+      );
+    }
+    const message = `tensor ${tiedCopy} differs from ${table}, and config.json says that they are tied.`;
+    return same ? [] : [tensorProblem(message)];
+  } finally {
+    checkpoint.close();
+  }
 }
 
 function readJson(folder: string, file: string, isNeeded: boolean, problems: Problem[]): unknown {
