@@ -119,8 +119,8 @@ describe('text.generation', () => {
   });
 
   it.each<[string, Scripted, RegExp]>([
-    ['an empty prompt', { prompt: [], answer: [] }, /prompt has no tokens/],
-    ['a prompt beyond the context', { prompt: letters(13), answer: [0] }, /13 tokens, max_context is 12/],
+    ['an empty prompt', { prompt: [], answer: [] }, /prompt has 0 tokens; expected 1 to 12/],
+    ['a prompt beyond the context', { prompt: letters(13), answer: [0] }, /13 tokens; expected 1 to 12/],
     ['an empty stop string', { prompt: [0], answer: [0], stops: [''] }, /stop: an empty string/],
   ])('refuses %s', (_, request, message) => {
     expect(generate(request).error).toMatch(message);

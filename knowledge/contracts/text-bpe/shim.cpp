@@ -18,7 +18,7 @@ void run_case(ShimCase& c) {
     return;
   }
   const std::string text(c.in.at("text").u.begin(), c.in.at("text").u.end());
-  const std::vector<Section> sections = split_added(bpe.raw, text, c.numbers.at("parse_special") != 0);
+  const std::vector<Section> sections = split_added(bpe, bpe.raw, text, c.numbers.at("parse_special") != 0);
   c.out["sections"] = shim_i32({static_cast<int64_t>(sections.size()), 2});
   for (size_t i = 0; i < sections.size(); ++i) {
     c.out["sections"].i[2 * i] = static_cast<int32_t>(sections[i].text.size());

@@ -28,20 +28,6 @@ int32_t id_of(const Bpe& bpe, const std::string& token) {
   return found->second;
 }
 
-void read_vocabulary(Bpe& bpe, const Json& model) {
-  const std::string& type = model.at("type").string;
-  if (type != "BPE") throw EngineError("tokenizer.json: model.type: expected BPE, found " + type);
-  for (const auto& [token, id] : model.at("vocab").members) bpe.ids[token] = add_token(bpe, token, id.integer());
-  int32_t rank = 0;
-  for (const Json& merge : model.at("merges").items) {
-    const bool is_pair = merge.items.size() == 2;  // else "left right"; without a space the look-up fails
-    const size_t space = std::min(merge.string.find(' '), merge.string.size());
-    const std::string left = is_pair ? merge.items[0].string : merge.string.substr(0, space);
-    const std::string right = is_pair ? merge.items[1].string : merge.string.substr(space).erase(0, 1);
-    bpe.merges[merge_key(id_of(bpe, left), id_of(bpe, right))] = {rank++, id_of(bpe, left + right)};
-  }
-}
-
 // Ids that "single" of a TemplateProcessing puts around sequence A. ByteLevel trims offsets: nothing to do here.
 void read_post_processor(Bpe& bpe, const Json& processor) {
   if (const Json* processors = processor.find("processors"); processors != nullptr) {
@@ -68,31 +54,41 @@ struct Candidate {
 
 Bpe read_bpe(const Json& root) {
   Bpe bpe;
-  read_vocabulary(bpe, root.at("model"));
+  const Json& model = root.at("model");
+  const std::string& type = model.at("type").string;
+  if (type != "BPE") throw EngineError("tokenizer.json: model.type: expected BPE, found " + type);
+  for (const auto& [token, id] : model.at("vocab").members) bpe.ids[token] = add_token(bpe, token, id.integer());
+  int32_t rank = 0;
+  for (const Json& merge : model.at("merges").items) {
+    const bool is_pair = merge.items.size() == 2;  // else "left right"; without a space the look-up fails
+    const size_t space = std::min(merge.string.find(' '), merge.string.size());
+    const std::string left = is_pair ? merge.items[0].string : merge.string.substr(0, space);
+    const std::string right = is_pair ? merge.items[1].string : merge.string.substr(space).erase(0, 1);
+    bpe.merges[merge_key(id_of(bpe, left), id_of(bpe, right))] = {rank++, id_of(bpe, left + right)};
+  }
   for (const Json& token : root.at("added_tokens").items) {
-    const std::string& content = token.at("content").string;
-    const int32_t id = add_token(bpe, content, token.at("id").integer());
+    const int32_t id = add_token(bpe, token.at("content").string, token.at("id").integer());
     if (flag(token, "special")) bpe.special.insert(id);
-    (flag(token, "normalized") ? bpe.normalized : bpe.raw).push_back({content, id, flag(token, "special")});
+    (flag(token, "normalized") ? bpe.normalized : bpe.raw).push_back({bpe.tokens[id], id});
   }
   read_post_processor(bpe, root.at("post_processor"));
   return bpe;
 }
 
-std::vector<Section> split_added(const std::vector<AddedToken>& added, std::string_view text, bool parse_special) {
+std::vector<Section> split_added(const Bpe& bpe, const AddedTokens& added, std::string_view text, bool parse_special) {
   std::vector<Section> sections;
   size_t start = 0;
   for (size_t at = 0, length = 0; at < text.size(); at += std::max<size_t>(length, 1)) {
-    const AddedToken* longest = nullptr;
+    int32_t longest = -1;
     length = 0;
-    for (const AddedToken& token : added) {
-      if (token.content.size() <= length || !text.substr(at).starts_with(token.content)) continue;
-      longest = &token;
-      length = token.content.size();
+    for (const auto& [content, id] : added) {
+      if (content.size() <= length || !text.substr(at).starts_with(content)) continue;
+      longest = id;
+      length = content.size();
     }
-    if (longest == nullptr || (longest->is_special && !parse_special)) continue;
+    if (longest < 0 || (bpe.special.contains(longest) && !parse_special)) continue;
     if (start < at) sections.push_back({text.substr(start, at - start), -1});
-    sections.push_back({text.substr(at, length), longest->id});
+    sections.push_back({text.substr(at, length), longest});
     start = at + length;
   }
   if (start < text.size()) sections.push_back({text.substr(start), -1});

@@ -28,9 +28,8 @@ GenerationResult generate(Context& ctx, Model& model, const Tokenizer& tokenizer
                           const TokenSink& sink) {
   check_sampling(request.sampling);
   const size_t count = request.prompt_ids.size(), limit = config::max_context;
-  if (count == 0) throw EngineError("the prompt has no tokens");
-  if (count > limit)
-    throw EngineError("the prompt has " + std::to_string(count) + " tokens, max_context is " + std::to_string(limit));
+  if (count == 0 || count > limit)
+    throw EngineError("the prompt has " + std::to_string(count) + " tokens; expected 1 to " + std::to_string(limit));
   StopDetector stop(request.stops);
   GenerationResult result{{}, "", "length"};
   if (request.max_tokens <= 0) return result;

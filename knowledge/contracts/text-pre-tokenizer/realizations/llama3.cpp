@@ -35,27 +35,22 @@ size_t contraction_length(std::span<const char32_t> points) {
 
 bool is_line_end(char32_t point) { return point == '\r' || point == '\n'; }
 
-// White space at `at`: \s*[\r\n]+|\s+(?!\S)|\s+ : up to the last line end of the run; else the last of the run stays
-// with what follows, unless it is the only one or the text ends.
-size_t match_space(std::span<const char32_t> points, size_t at) {
-  const size_t end = skip(points, at, is_space);
-  for (size_t i = end; i > at; --i) {
-    if (is_line_end(points[i - 1])) return i;
-  }
-  return end == points.size() || end == at + 1 ? end : end - 1;
-}
-
 // The end of the pattern's match at `at`.
 size_t match_piece(std::span<const char32_t> points, size_t at) {
   if (const size_t length = contraction_length(points.subspan(at)); length > 0) return at + length;
   const bool is_prefix = !is_line_end(points[at]) && !is_letter(points[at]) && !is_number(points[at]);
   const size_t start = is_prefix ? at + 1 : at;
-  if (start < points.size() && is_letter(points[start])) return skip(points, start, is_letter);
+  if (const size_t end = skip(points, start, is_letter); end > start) return end;
   if (is_number(points[at])) return std::min(skip(points, at, is_number), at + 3);
   const size_t other = points[at] == ' ' ? at + 1 : at;
-  if (other < points.size() && is_other(points[other]))
-    return skip(points, skip(points, other, is_other), is_line_end);
-  return match_space(points, at);
+  if (const size_t end = skip(points, other, is_other); end > other) return skip(points, end, is_line_end);
+  // White space: up to the last line end of the run; else the last of the run stays with what follows, unless it is the
+  // only one or the text ends.
+  const size_t end = skip(points, at, is_space);
+  for (size_t i = end; i > at; --i) {
+    if (is_line_end(points[i - 1])) return i;
+  }
+  return end == points.size() || end == at + 1 ? end : end - 1;
 }
 
 }  // namespace

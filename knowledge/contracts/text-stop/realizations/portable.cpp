@@ -3,8 +3,6 @@
 // applies: any
 #include "text_stop.h"
 
-#include <utility>
-
 #include "runtime_context.h"
 
 StopDetector::StopDetector(std::vector<std::string> stops) : stops_(std::move(stops)) {

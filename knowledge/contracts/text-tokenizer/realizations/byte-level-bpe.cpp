@@ -11,7 +11,6 @@
 
 struct Tokenizer {
   Bpe bpe;
-  std::vector<std::string> bytes;                  // by id: what the token stands for
   std::unordered_map<std::string, int32_t> words;  // bytes of a vocabulary token to its id
   bool ignore_merges, add_prefix_space;
 };
@@ -68,11 +67,7 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& folder) {
   tokenizer->add_prefix_space = check_pre_tokenizer(root.at("pre_tokenizer"));
   tokenizer->ignore_merges = ignore_merges != nullptr && ignore_merges->boolean;
   tokenizer->bpe = read_bpe(root);
-  for (AddedToken& token : tokenizer->bpe.normalized) token.content = normalize(token.content);
-  for (const std::string& token : tokenizer->bpe.tokens) {
-    const std::string bytes = to_bytes(token);
-    tokenizer->bytes.push_back(bytes.empty() ? token : bytes);
-  }
+  for (auto& [content, id] : tokenizer->bpe.normalized) content = normalize(content);
   for (const auto& [token, id] : tokenizer->bpe.ids) tokenizer->words[to_bytes(token)] = id;
   return tokenizer;
 }
@@ -83,10 +78,10 @@ std::vector<int32_t> encode(const Tokenizer& tokenizer, std::string_view text, b
   const std::string valid = take_valid_utf8(unchecked, true);
   std::vector<int32_t> ids;
   if (add_special) ids = bpe.before;
-  for (const Section& raw : split_added(bpe.raw, valid, parse_special)) {
+  for (const Section& raw : split_added(bpe, bpe.raw, valid, parse_special)) {
     const std::string normalized = raw.id < 0 ? normalize(raw.text) : "";
     if (raw.id >= 0) ids.push_back(raw.id);
-    for (const Section& section : split_added(bpe.normalized, normalized, parse_special)) {
+    for (const Section& section : split_added(bpe, bpe.normalized, normalized, parse_special)) {
       if (section.id >= 0) ids.push_back(section.id);
       else append_text(tokenizer, std::string(section.text), ids);
     }
@@ -99,9 +94,10 @@ TextStream::TextStream(const Tokenizer& tokenizer, bool skip_special)
     : tokenizer_(tokenizer), skip_special_(skip_special) {}
 
 std::string TextStream::append(int32_t id) {
-  const bool has_token = id >= 0 && size_t(id) < tokenizer_.bytes.size();
-  if (!has_token || (skip_special_ && tokenizer_.bpe.special.contains(id))) return "";
-  pending_ += tokenizer_.bytes[id];
+  const Bpe& bpe = tokenizer_.bpe;
+  if (id < 0 || id >= ssize(bpe.tokens) || (skip_special_ && bpe.special.contains(id))) return "";
+  const std::string bytes = to_bytes(bpe.tokens[id]);
+  pending_ += bytes.empty() ? bpe.tokens[id] : bytes;
   return take_valid_utf8(pending_, false);
 }
 

@@ -144,7 +144,7 @@ std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& folder) {
   tokenizer->prefix = read_prefix(root.at("normalizer"), root.at("pre_tokenizer"));
   tokenizer->strips_first_space = read_strip(root.at("decoder"));
   tokenizer->bpe = read_bpe(root);
-  for (AddedToken& token : tokenizer->bpe.normalized) token.content = normalize_section(*tokenizer, token.content);
+  for (auto& [content, id] : tokenizer->bpe.normalized) content = normalize_section(*tokenizer, content);
   index_bytes(*tokenizer);
   return tokenizer;
 }
@@ -155,10 +155,10 @@ std::vector<int32_t> encode(const Tokenizer& tokenizer, std::string_view text, b
   const std::string valid = take_valid_utf8(unchecked, true);
   std::vector<int32_t> ids;
   if (add_special) ids = bpe.before;
-  for (const Section& raw : split_added(bpe.raw, valid, parse_special)) {
+  for (const Section& raw : split_added(bpe, bpe.raw, valid, parse_special)) {
     const std::string normalized = raw.id < 0 ? normalize_section(tokenizer, raw.text) : "";
     if (raw.id >= 0) ids.push_back(raw.id);
-    for (const Section& section : split_added(bpe.normalized, normalized, parse_special)) {
+    for (const Section& section : split_added(bpe, bpe.normalized, normalized, parse_special)) {
       if (section.id >= 0) {
         ids.push_back(section.id);
       } else {
