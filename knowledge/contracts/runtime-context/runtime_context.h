@@ -58,10 +58,13 @@ class HostMemory {
   enum class Pages : uint8_t { small, huge };
   HostMemory(size_t bytes, Pages pages) : bytes_(std::max<size_t>(bytes, 1)) {
     constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void* data = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (data == MAP_FAILED) throw EngineError("out of memory: cannot map " + std::to_string(bytes_) + " bytes");
-    madvise(data, bytes_, pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
-    data_ = {data, [bytes = bytes_](void* mapped) { munmap(mapped, bytes); }};
+    constexpr size_t huge = size_t{2} << 20;
+    const size_t mapped = bytes_ + huge;  // so that an aligned part of it is large enough
+    void* base = mmap(nullptr, mapped, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (base == MAP_FAILED) throw EngineError("out of memory: cannot map " + std::to_string(bytes_) + " bytes");
+    char* aligned = static_cast<char*>(base) + (huge - reinterpret_cast<uintptr_t>(base) % huge) % huge;
+    madvise(aligned, bytes_, pages == Pages::huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    data_ = {aligned, [base, mapped](void*) { munmap(base, mapped); }};
   }
   template <typename T>
   T* as() const { return static_cast<T*>(data_.get()); }
