@@ -7,6 +7,7 @@ import { recipeNames, recipes, writeRandomCheckpoint } from '../fixtures/random-
 
 const cli = new CommandLine();
 afterAll(() => cli.close());
+const timeout = 1_200_000;
 
 /** A checkpoint in f32 gets an f32 engine; f16 has no format of its own yet and is widened to f32 exactly. */
 const cases = recipeNames.map((recipe) => {
@@ -17,7 +18,7 @@ const cases = recipeNames.map((recipe) => {
 describe.each([...cases, { recipe: 'llama-untied', weights: 'f32' }] as const)(
   'an engine for $recipe with $weights weights',
   ({ recipe, weights }) => {
-    it('passes every gate, with logits within 1e-3 and a mean KLD of at most 1e-6', async () => {
+    it('passes every gate, with logits within 1e-3 and a mean KLD of at most 1e-6', { timeout }, async () => {
       const name = `${recipe}-${weights}`;
       const checkpoint = join(cli.folder, `${name}-checkpoint`);
       await writeRandomCheckpoint(checkpoint, recipe);

@@ -7,12 +7,13 @@ import { writeConstraintFile } from '../fixtures/constraint-file.ts';
 
 const cli = new CommandLine();
 afterAll(() => cli.close());
+const timeout = 1_800_000;
 
 describe.each([
   { id: 'HuggingFaceTB/SmolLM2-135M', name: 'smollm2-135m', memory: '2GiB' },
   { id: 'Qwen/Qwen2.5-0.5B', name: 'qwen2-5-0-5b', memory: '4GiB' },
 ])('$id at its real shapes', ({ id, name, memory }) => {
-  it('is built from synthetic weights, passes every gate and is measured', async () => {
+  it('is built from synthetic weights, passes every gate and is measured', { timeout }, async () => {
     const file = join(cli.folder, `${name}.yaml`);
     writeConstraintFile(file, { name, model: { id }, memory, maxContext: 512, maxBatch: 1 });
     const { code, stdout } = await cli.run(['build', file, '-o', join(cli.folder, name), '--json']);

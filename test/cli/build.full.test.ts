@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, vi } from 'vitest';
 import { gateNames, type Report } from '../../src/model/report.ts';
 import type { RunState } from '../../src/model/run.ts';
 import { CommandLine } from '../fixtures/command-line.ts';
@@ -12,6 +12,7 @@ import { checkpointNames, readReferenceCheckpoint } from '../fixtures/reference-
 
 const cli = new CommandLine();
 afterAll(() => cli.close());
+vi.setConfig({ testTimeout: 1_200_000 });
 const formats = ['bf16', 'f32'] as const;
 const cases = checkpointNames.flatMap((name) => formats.map((weights) => ({ name, weights })));
 
