@@ -133,7 +133,7 @@ function partsOf(entry: SelectedContract): Part[] {
   };
   if (realization === undefined) return [header];
   const source: Part = {
-    file: { path: contract.header.name.replace(/\.h$/, '.cpp'), text: realization.text },
+    file: { path: contract.header.name.replace(/\.h$/, '.cpp'), text: withoutSelectors(realization.text) },
     origin: {
       kind: 'realization',
       contract: id,
@@ -145,6 +145,11 @@ function partsOf(entry: SelectedContract): Part[] {
     },
   };
   return [header, source];
+}
+
+/** Where a realization applies matters to the planner and not to the reader of an engine made for one target. */
+function withoutSelectors(text: string): string {
+  return text.replace(/^\/\/ (?:applies|requires|replaces):.*\n/gm, '');
 }
 
 function part(path: string, text: string, from: string): Part {

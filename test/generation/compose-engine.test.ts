@@ -135,7 +135,7 @@ describe('the composer', () => {
     };
     await expect(compose('bf16', addFunction)).rejects.toMatchObject({
       code: 'KNOWLEDGE_INVALID',
-      message: expect.stringMatching(/norm_rms\.cpp:7: nothing refers to the function left_over/),
+      message: expect.stringMatching(/norm_rms\.cpp:6: nothing refers to the function left_over/),
     });
   });
 
