@@ -6,10 +6,14 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { checkProvenance } from '../../src/generation/check-provenance.ts';
 import { packageRoot } from '../../src/local/package-root.ts';
 import { CommandLine, processesWith, waitForEnd } from '../fixtures/command-line.ts';
+import { writeConstraintFile } from '../fixtures/constraint-file.ts';
 
 const cli = new CommandLine();
 afterAll(() => cli.close());
-const example = join(packageRoot(), 'knowledge/examples/tiny-qwen3.yaml');
+const example = writeConstraintFile(join(cli.folder, 'llama.yaml'), {
+  name: 'llama',
+  model: { path: join(packageRoot(), 'test/fixtures/checkpoints/llama-default') },
+});
 
 async function until(isTrue: () => boolean, child: ChildProcess): Promise<void> {
   while (!isTrue()) {
