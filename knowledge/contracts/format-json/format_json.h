@@ -3,7 +3,6 @@
 #pragma once
 #include <string_view>
 #include <vector>
-
 #include "runtime_context.h"
 
 struct Json {

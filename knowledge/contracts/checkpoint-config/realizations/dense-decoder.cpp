@@ -3,13 +3,10 @@
 // No tensor; any target; exact.
 // applies: hardware.platform=cpu-x86_64
 #include "checkpoint_config.h"
-
 #include <charconv>
-
 #include "format_json.h"
 
 namespace {
-
 bool is_listed(std::string_view keys, const std::string& key) { return keys.find(" " + key + " ") != keys.npos; }
 
 std::string show(const Json& value) {
@@ -48,7 +45,6 @@ void compare_members(const Json& found, const Json& built, const std::string& pr
   for (const auto& [key, expected] : built.members)
     if (found.find(key) == nullptr) compare(prefix + key, nullptr, &expected, problems);
 }
-
 }  // namespace
 
 void check_config(const std::string& folder) {

@@ -75,7 +75,7 @@ static void add_shards(Checkpoint& checkpoint, const std::string& folder, const 
   std::map<std::string, std::vector<std::string>> shards;  // file, its tensors
   for (const auto& [name, shard] : map->members) shards[shard.string].push_back(name);
   for (const auto& [shard, names] : shards) {
-    if (shard.empty() || shard.find('/') != shard.npos) 
+    if (shard.empty() || shard.find('/') != shard.npos)
       throw EngineError(index + ": not a file name: " + json_quote(shard));
     const size_t before = checkpoint.ledger().size();
     add_file(checkpoint, folder + "/" + shard);

@@ -3,13 +3,11 @@
 // become U+FFFD, duplicate keys are refused. No tensor; any target; numbers to the nearest f64.
 // applies: hardware.platform=cpu-x86_64
 #include "format_json.h"
-
 #include <charconv>
 #include <fstream>
 #include <iterator>
 
 namespace {
-
 constexpr std::string_view escape_names = "\"\\/bfnrt", escape_values = "\"\\/\b\f\n\r\t";
 
 void append_utf8(std::string& out, uint32_t code) {
@@ -120,7 +118,6 @@ struct Parser {
     return out;
   }
 };
-
 }  // namespace
 
 const Json* Json::find(std::string_view key) const {

@@ -3,18 +3,14 @@
 // vocab_size]. Timing and comparing are the harness's job: nothing here measures or judges. Little-endian targets; exact.
 // applies: hardware.platform=cpu-x86_64
 #include "harness_protocol.h"
-
 #include <unistd.h>
-
 #include <csignal>
 #include <cstdio>
 #include <numeric>
-
 #include "decoder_model.h"
 #include "runtime_threading.h"
 
 namespace {
-
 constexpr size_t max_payload = size_t{1} << 30, row_bytes = size_t{config::vocab_size} * 4;
 constexpr size_t state_bytes = size_t{config::hidden_size} * 4, stages = 2 * config::num_layers + 2;
 constexpr uint32_t magic = 0x3148494d;
@@ -268,7 +264,6 @@ struct Session {
     send(request.opcode | reply_bit | (has_steps ? last_bit : 0), payload);
   }
 };
-
 }  // namespace
 
 bool set_parameter(GenerationRequest& request, std::string_view name, const Json& value) {

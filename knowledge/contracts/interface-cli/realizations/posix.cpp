@@ -3,16 +3,13 @@
 // f32 [prompt tokens, vocab_size], little-endian. Any POSIX target; exact.
 // applies: hardware.platform=cpu-x86_64, serving.interface=cli
 #include "interface_cli.h"
-
 #include <fstream>
 #include <iostream>
 #include <optional>
-
 #include "harness_protocol.h"
 #include "runtime_threading.h"
 
 namespace {
-
 constexpr const char* usage =
     "usage: engine MODEL_DIR (--prompt TEXT | --ids 1,2,3) [--max-tokens N] [--temperature T] [--top-k K] [--top-p P]\n"
     "              [--min-p P] [--repetition-penalty R] [--seed S] [--stop TEXT]... [--ignore-eos] [--logits FILE]\n"
@@ -86,7 +83,6 @@ void run(Context& ctx, const Arguments& arguments) {
   generate(ctx, model, *tokenizer, request, [](int32_t, std::string_view text) { std::cout << text << std::flush; });
   std::cout << std::endl;
 }
-
 }  // namespace
 
 int main(int argc, char** argv) {
