@@ -25,3 +25,5 @@ Json parse_json(std::string_view text, const std::string& source);
 Json parse_json_file(const std::string& path);
 // The text (UTF-8) as a JSON string with its quotes.
 std::string json_quote(std::string_view text);
+// Appends a code point as UTF-8.
+void append_utf8(std::string& out, char32_t code_point);

@@ -7,7 +7,6 @@
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
-
 #include "format_json.h"
 
 struct Merge { int32_t rank, id; };

@@ -2,7 +2,6 @@
 // text.generation: prompt ids in, token after token out, until EOS, a stop string, max_tokens or a full context.
 #pragma once
 #include <functional>
-
 #include "decoder_model.h"
 #include "sampling_token.h"
 #include "text_tokenizer.h"

@@ -3,7 +3,6 @@
 #pragma once
 #include <string>
 #include <string_view>
-
 #include "format_json.h"
 
 // normalizer: that member of tokenizer.json. Throws EngineError unless it asks for the normalization compiled in.

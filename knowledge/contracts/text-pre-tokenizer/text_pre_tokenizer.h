@@ -3,7 +3,6 @@
 #pragma once
 #include <string_view>
 #include <vector>
-
 #include "format_json.h"
 
 // pre_tokenizer: that member of tokenizer.json; EngineError unless it is the pattern compiled in. True: a space goes

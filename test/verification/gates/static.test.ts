@@ -86,7 +86,7 @@ const good = {
 
 test('a folder with the files of its contracts passes, with its lines counted', async () => {
   const outcome = await runStaticGate(fakeContext({}, engineWith('good', good)));
-  expect(outcome).toEqual({ findings: [], measurements: { files: 3, lines: 3 } });
+  expect(outcome).toEqual({ findings: [], measurements: { files: 3, lines: 3, code_lines: 3 } });
 });
 
 test('a stray file, a link and a folder are findings before anything is read', async () => {

@@ -10,12 +10,6 @@
 namespace {
 constexpr std::string_view escape_names = "\"\\/bfnrt", escape_values = "\"\\/\b\f\n\r\t";
 
-void append_utf8(std::string& out, uint32_t code) {
-  const int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // bytes after the first
-  out += static_cast<char>(more == 0 ? code : (0xf00u >> (more + 1) & 0xff) | code >> 6 * more);
-  for (int i = more - 1; i >= 0; --i) out += static_cast<char>(0x80 | (code >> 6 * i & 0x3f));
-}
-
 struct Parser {
   std::string_view text;
   const std::string& source;
@@ -120,6 +114,12 @@ struct Parser {
 };
 }  // namespace
 
+void append_utf8(std::string& out, char32_t code) {
+  const int more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;  // bytes after the first
+  out += static_cast<char>(more == 0 ? code : (0xf00u >> (more + 1) & 0xff) | code >> 6 * more);
+  for (int i = more - 1; i >= 0; --i) out += static_cast<char>(0x80 | (code >> 6 * i & 0x3f));
+}
+
 const Json* Json::find(std::string_view key) const {
   const auto found = std::ranges::find(members, key, &std::pair<std::string, Json>::first);
   return found == members.end() ? nullptr : &found->second;
@@ -155,14 +155,8 @@ Json parse_json_file(const std::string& path) {
 std::string json_quote(std::string_view text) {
   std::string out = "\"";
   for (const char byte : text) {
-    const size_t escape = byte == '/' ? escape_values.npos : escape_values.find(byte);
-    if (escape != escape_values.npos) {
-      (out += '\\') += escape_names[escape];
-    } else if (static_cast<uint8_t>(byte) < 0x20) {
-      ((out += "\\u00") += byte < 16 ? '0' : '1') += "0123456789abcdef"[byte & 15];
-    } else {
-      out += byte;
-    }
+    if (static_cast<uint8_t>(byte) >= 0x20 && byte != '"' && byte != '\\') out += byte;
+    else ((out += "\\u00") += "01234567"[byte >> 4]) += "0123456789abcdef"[byte & 15];
   }
   return out + "\"";
 }

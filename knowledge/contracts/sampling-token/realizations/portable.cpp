@@ -2,14 +2,11 @@
 // sampling.token: repetition penalty, temperature, top-k, top-p, min-p, then one draw; f32 logits, f64 inside; any CPU.
 // applies: any
 #include "sampling_token.h"
-
 #include <functional>
 #include <numeric>
-
 #include "runtime_context.h"
 
 namespace {
-
 void check(bool holds, const char* message) {
   if (!holds) throw EngineError(message);
 }
@@ -44,7 +41,6 @@ double draw_uniform(uint64_t seed, uint64_t step) {
   z = (z ^ z >> 27) * 0x94D049BB133111EBu;
   return double((z ^ z >> 31) >> 11) * 0x1p-53;
 }
-
 }  // namespace
 
 void check_sampling(const Sampling& sampling) {

@@ -2,12 +2,10 @@
 // text.bpe: vocabulary, merges, added tokens and template of tokenizer.json; any CPU; exact; n log n in the symbols.
 // applies: any
 #include "text_bpe.h"
-
 #include <numeric>
 #include <queue>
 
 namespace {
-
 bool flag(const Json& token, std::string_view key) {
   const Json* value = token.find(key);
   return value != nullptr && value->boolean;
@@ -49,7 +47,6 @@ struct Candidate {
   int32_t rank, position, left, right, id;
   auto operator<=>(const Candidate&) const = default;  // by rank, then position
 };
-
 }  // namespace
 
 Bpe read_bpe(const Json& root) {

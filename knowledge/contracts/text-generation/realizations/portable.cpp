@@ -2,11 +2,9 @@
 // text.generation: the loop around forward(): prefill in chunks of max_rows, sample, stream, stop; any target.
 // applies: any
 #include "text_generation.h"
-
 #include "text_stop.h"
 
 namespace {
-
 // Feeds ids from `position` on; logits: of the last one.
 void feed(Context& ctx, Model& model, std::span<const int32_t> ids, int32_t position,
           std::vector<float>& logits /*[vocab_size]*/) {
@@ -21,7 +19,6 @@ void feed(Context& ctx, Model& model, std::span<const int32_t> ids, int32_t posi
     rows.clear();
   }
 }
-
 }  // namespace
 
 GenerationResult generate(Context& ctx, Model& model, const Tokenizer& tokenizer, const GenerationRequest& request,

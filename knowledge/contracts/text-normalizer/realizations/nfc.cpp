@@ -3,15 +3,12 @@
 // applies: tokenizer.normalizer=nfc
 // requires: text.unicode, text.utf8
 #include "text_normalizer.h"
-
 #include <map>
 #include <unordered_map>
-
 #include "text_unicode.h"
 #include "text_utf8.h"
 
 namespace {
-
 // Packed numbers written by text-unicode/generate-tables.ts. class_runs: length of a run, then the combining class
 // behind it. mappings: see contract.md.
 // begin generated
@@ -32,7 +29,7 @@ void take_change(std::string_view& digits, char32_t& value) {
   value += folded % 2 == 0 ? folded / 2 : ~(folded / 2);
 }
 
-const struct Tables {
+struct Tables {
   std::map<char32_t, char32_t> classes;  // by the end of the run
   std::unordered_map<char32_t, Pair> decompositions;
   std::map<Pair, char32_t> compositions;
@@ -53,7 +50,8 @@ const struct Tables {
       if (head % 3 == 0) compositions[pair] = whole;
     }
   }
-} tables;
+};
+const Tables tables;
 
 // Hangul syllables follow from arithmetic (Unicode 3.12): 19 leading, 21 vowel and 27 trailing jamo.
 constexpr char32_t first_syllable = 0xAC00, first_leading = 0x1100, first_vowel = 0x1161, before_trailing = 0x11A7;
@@ -106,13 +104,6 @@ void compose_marks(std::vector<Mark>& text) {
   }
   text.resize(kept);
 }
-
-void append_utf8(std::string& text, char32_t code_point) {
-  const int more = code_point < 0x80 ? 0 : code_point < 0x800 ? 1 : code_point < 0x10000 ? 2 : 3;
-  text.push_back(char((more == 0 ? 0 : 0xFF80 >> more) | code_point >> 6 * more));
-  for (int i = more - 1; i >= 0; --i) text.push_back(char(0x80 | (code_point >> 6 * i & 0x3F)));
-}
-
 }  // namespace
 
 void check_normalizer(const Json& normalizer) {

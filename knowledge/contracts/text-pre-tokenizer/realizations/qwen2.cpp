@@ -3,14 +3,11 @@
 // applies: tokenizer.pre_tokenizer=qwen2
 // requires: text.utf8, text.unicode
 #include "text_pre_tokenizer.h"
-
 #include <span>
-
 #include "text_unicode.h"
 #include "text_utf8.h"
 
 namespace {
-
 constexpr std::string_view pattern =
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}|)"
     R"( ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
@@ -52,7 +49,6 @@ size_t match_piece(std::span<const char32_t> points, size_t at) {
   }
   return end == points.size() || end == at + 1 ? end : end - 1;
 }
-
 }  // namespace
 
 bool check_pre_tokenizer(const Json& pre_tokenizer) {

@@ -3,14 +3,11 @@
 // applies: tokenizer.pre_tokenizer=smollm2
 // requires: text.utf8, text.unicode
 #include "text_pre_tokenizer.h"
-
 #include <span>
-
 #include "text_unicode.h"
 #include "text_utf8.h"
 
 namespace {
-
 bool is_other(char32_t point) { return !is_space(point) && !is_letter(point) && !is_number(point); }
 
 // The first index from `at` on whose code point isn't in the class.
@@ -40,7 +37,6 @@ size_t match_piece(std::span<const char32_t> points, size_t at) {
   const size_t end = skip(points, at, is_space);
   return end == points.size() || end == at + 1 ? end : end - 1;
 }
-
 }  // namespace
 
 bool check_pre_tokenizer(const Json& pre_tokenizer) {

@@ -2,7 +2,6 @@
 // text.stop: stop strings across chunk boundaries, with the least possible hold-back; any CPU; exact.
 // applies: any
 #include "text_stop.h"
-
 #include "runtime_context.h"
 
 StopDetector::StopDetector(std::vector<std::string> stops) : stops_(std::move(stops)) {

@@ -3,7 +3,6 @@
 // applies: tokenizer.model=byte_level_bpe
 // requires: format.json, text.bpe, text.normalizer, text.pre-tokenizer, text.utf8
 #include "text_tokenizer.h"
-
 #include "text_bpe.h"
 #include "text_normalizer.h"
 #include "text_pre_tokenizer.h"
@@ -16,7 +15,6 @@ struct Tokenizer {
 };
 
 namespace {
-
 // Vocabulary files write a printable byte as that character, the others (00-20, 7F-A0, AD) in order as U+0100 and on.
 int32_t byte_of(char32_t character) {
   const bool is_printable = character >= 0x21 && character <= 0xFF && (character < 0x7F || character > 0xA0);
@@ -56,7 +54,6 @@ void append_text(const Tokenizer& tokenizer, std::string text, std::vector<int32
     start = end;
   }
 }
-
 }  // namespace
 
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& folder) {

@@ -3,7 +3,6 @@
 // applies: tokenizer.model=none
 // requires: runtime.context
 #include "text_tokenizer.h"
-
 #include "runtime_context.h"
 
 struct Tokenizer {};

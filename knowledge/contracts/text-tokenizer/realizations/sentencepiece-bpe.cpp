@@ -3,7 +3,6 @@
 // applies: tokenizer.model=sentencepiece_bpe, tokenizer.normalizer=none, tokenizer.pre_tokenizer=none
 // requires: format.json, text.bpe, text.utf8
 #include "text_tokenizer.h"
-
 #include "format_json.h"
 #include "text_bpe.h"
 #include "text_utf8.h"
@@ -20,7 +19,6 @@ struct Tokenizer {
 };
 
 namespace {
-
 constexpr std::string_view space = "\u2581";  // stands for a space in the vocabulary
 
 [[noreturn]] void refuse(const std::string& what) {
@@ -132,7 +130,6 @@ std::string take_byte_run(std::string& run) {
   run.clear();
   return text;
 }
-
 }  // namespace
 
 std::shared_ptr<const Tokenizer> load_tokenizer(const std::string& folder) {

@@ -2,12 +2,10 @@
 // text.unicode: general categories L* and N* and White_Space; any CPU; exact for the Unicode version named below.
 // applies: any
 #include "text_unicode.h"
-
 #include <algorithm>
 #include <vector>
 
 namespace {
-
 // Lengths of alternating runs outside and inside the class, from U+0000 on. Written by generate-tables.ts.
 // begin generated
 // Unicode 17.0
@@ -29,7 +27,6 @@ struct CharacterClass {
   }
 };
 const CharacterClass letters(letter_runs), numbers(number_runs), spaces(space_runs);
-
 }  // namespace
 
 uint32_t take_number(std::string_view& digits) {
