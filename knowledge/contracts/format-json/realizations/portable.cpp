@@ -155,8 +155,14 @@ Json parse_json_file(const std::string& path) {
 std::string json_quote(std::string_view text) {
   std::string out = "\"";
   for (const char byte : text) {
-    if (static_cast<uint8_t>(byte) >= 0x20 && byte != '"' && byte != '\\') out += byte;
-    else ((out += "\\u00") += "01234567"[byte >> 4]) += "0123456789abcdef"[byte & 15];
+    const size_t escape = byte == '/' ? escape_values.npos : escape_values.find(byte);
+    if (escape != escape_values.npos) {
+      (out += '\\') += escape_names[escape];
+    } else if (static_cast<uint8_t>(byte) < 0x20) {
+      ((out += "\\u00") += byte < 16 ? '0' : '1') += "0123456789abcdef"[byte & 15];
+    } else {
+      out += byte;
+    }
   }
   return out + "\"";
 }
