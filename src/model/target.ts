@@ -79,13 +79,3 @@ export function canOverlap(a: Predicate, b: Predicate): boolean {
     return left === undefined || right === undefined || left.some((value) => right.includes(value));
   });
 }
-
-/** Whether every target that satisfies `inner` satisfies `outer`. */
-export function implies(inner: Predicate, outer: Predicate): boolean {
-  return targetKeys.every((key) => {
-    const wide = allowedValues(outer, key);
-    if (wide === undefined) return true;
-    const narrow = allowedValues(inner, key);
-    return narrow?.every((value) => wide.includes(value)) ?? false;
-  });
-}

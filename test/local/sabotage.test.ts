@@ -7,7 +7,10 @@ import { readSabotageFile } from '../../src/local/sabotage-campaign.ts';
 import { listMutations } from '../../src/verification/mutations.ts';
 
 function realizationText(contract: string, file: string): string {
-  return readFileSync(join(knowledgeRoot(), 'contracts', contract.replace('.', '-'), 'realizations', file), 'utf8');
+  return readFileSync(
+    join(knowledgeRoot(), 'contracts', contract.replace('.', '-'), 'realizations', file),
+    'utf8',
+  );
 }
 
 describe('knowledge/sabotage.yaml', async () => {
@@ -18,16 +21,21 @@ describe('knowledge/sabotage.yaml', async () => {
     expect(file.mutations.length).toBeGreaterThanOrEqual(20);
   });
 
-  it.each(file.mutations.map((entry) => [entry.id, entry] as const))('%s fits the realization as it is now', (_, entry) => {
-    const text = realizationText(entry.contract, entry.realization);
-    expect(applyEdits(text, entry)).not.toBe(text);
-  });
+  it.each(file.mutations.map((entry) => [entry.id, entry] as const))(
+    '%s fits the realization as it is now',
+    (_, entry) => {
+      const text = realizationText(entry.contract, entry.realization);
+      expect(applyEdits(text, entry)).not.toBe(text);
+    },
+  );
 
   it('excuses only lines that mechanical mutation can reach', () => {
     for (const entry of file.equivalent) {
       const text = realizationText(entry.contract, entry.realization);
       const lines = text.split('\n');
-      const reachable = listMutations(text).some((mutation) => lines[mutation.line - 1]?.includes(entry.line));
+      const reachable = listMutations(text).some((mutation) =>
+        lines[mutation.line - 1]?.includes(entry.line),
+      );
       expect(reachable, `${entry.contract}/${entry.realization}: ${entry.line}`).toBe(true);
     }
   });
