@@ -8,7 +8,7 @@ import { AppError } from '../model/errors.ts';
 import type { GateName, GateResult } from '../model/report.ts';
 import type { SabotageEntry } from '../model/sabotage.ts';
 import type { Toolchain } from '../verification/build.ts';
-import type { OracleRun } from '../verification/gate-context.ts';
+import type { EngineUnderTest, OracleRun } from '../verification/gate-context.ts';
 import { localise } from '../verification/localise.ts';
 import { applyMutation, type Mutation } from '../verification/mutations.ts';
 import { verifyEngine } from '../verification/verify-engine.ts';
@@ -80,6 +80,19 @@ interface Trial {
   readonly stopAtFirstFailure: boolean;
 }
 
+/**
+ * Leaves out the unit gates of contracts that don't reach the changed one: their programs are the unbroken engine's,
+ * byte for byte, and stay green. Which of the others turns red first is left to the gates.
+ */
+function withAffectedGates(engine: EngineUnderTest, changed: string): EngineUnderTest {
+  const isAffected = (id: string): boolean =>
+    id === changed || (engine.contracts.find((entry) => entry.id === id)?.requires.some(isAffected) ?? false);
+  const contracts = engine.contracts.map((entry) =>
+    isAffected(entry.id) ? entry : { ...entry, gate: null },
+  );
+  return { ...engine, contracts };
+}
+
 /** Composes the mutant, runs the gates on it and removes it. */
 export async function judgeMutant(trial: Trial): Promise<readonly GateResult[]> {
   const { subject, contract, change } = trial;
@@ -91,7 +104,7 @@ export async function judgeMutant(trial: Trial): Promise<readonly GateResult[]> 
     const folder = join(scratch, 'engine');
     await writeEngine(composePrepared(prepared), folder);
     const { gates } = await verifyEngine({
-      engine: engineUnderTest(prepared, folder),
+      engine: withAffectedGates(engineUnderTest(prepared, folder), contract),
       checkpointFolder: subject.checkpointFolder,
       toolchain: subject.toolchain,
       runSeed: trial.runSeed,
