@@ -112,7 +112,8 @@ export async function runCampaign(options: CampaignOptions): Promise<Campaign> {
     options.onNote(describe(outcome));
     return outcome;
   });
-  const all = await Promise.all(Object.keys(file.checkpoints).map((name) => subjectOf(name, 'bf16')));
+  const names = options.mechanical === 0 ? [] : Object.keys(file.checkpoints);
+  const all = await Promise.all(names.map((name) => subjectOf(name, 'bf16')));
   const { outcomes, stillborn } = await runMechanical(all, options);
   const mechanical = outcomes.map(({ outcome, lineText }) => ({
     ...outcome,

@@ -1,0 +1,26 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { openKnowledge } from '../../src/local/knowledge-base.ts';
+import { runCampaign } from '../../src/local/sabotage-campaign.ts';
+
+const cacheFolder = mkdtempSync(join(tmpdir(), 'metainfer-sabotage-'));
+afterAll(() => rmSync(cacheFolder, { recursive: true, force: true }));
+
+/** Three mistakes in one engine; all of them and the mechanical ones are the full tier's. */
+describe.each(['norm-eps-outside-root', 'stale-kv-row', 'untied-head-from-embedding'])(
+  'the mistake %s',
+  (id) => {
+    it('turns a gate red, and the report leads to its contract', async () => {
+      const { handMade } = await runCampaign({
+        ...{ cacheFolder, sandbox: 'auto', signal: new AbortController().signal },
+        ...{ onDetail: () => {}, onNote: () => {} },
+        ...{ catalog: await openKnowledge(cacheFolder), seed: 3, mechanical: 0, only: id, jobs: 1 },
+      });
+      expect(handMade).toHaveLength(1);
+      expect(handMade[0]).toMatchObject({ id, isLocated: true });
+      expect(handMade[0]?.detectedBy).not.toBeNull();
+    });
+  },
+);
