@@ -2,6 +2,7 @@ import { buildCommand } from './build-command.ts';
 import type { Command } from './command.ts';
 import { demoCommand } from './demo-command.ts';
 import { doctorCommand } from './doctor-command.ts';
+import { evidenceCommand } from './evidence-command.ts';
 import { generateCommand } from './generate-command.ts';
 import { knowledgeCheckCommand } from './knowledge-command.ts';
 import { oracleCommand } from './oracle-command.ts';
@@ -23,6 +24,7 @@ export const commands: readonly Command[] = [
   oracleCommand,
   knowledgeCheckCommand,
   sabotageCommand,
+  evidenceCommand,
   doctorCommand,
   demoCommand,
 ];
