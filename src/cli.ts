@@ -4,6 +4,7 @@ import type { CommandResult } from './cli/command.ts';
 import { commands } from './cli/commands.ts';
 import { createProgress } from './cli/progress.ts';
 import { readConfig } from './config.ts';
+import { programVersion } from './local/package-root.ts';
 import { AppError } from './model/errors.ts';
 
 const interrupted = new AbortController();
@@ -11,6 +12,10 @@ const interrupted = new AbortController();
 /** Runs one command. Results go to stdout, progress and errors to stderr. Gives the exit code. */
 async function main(argv: readonly string[]): Promise<number> {
   const wantsJson = argv.includes('--json');
+  if (argv[0] === '--version') {
+    console.log(programVersion());
+    return 0;
+  }
   try {
     const invocation = parseInvocation(argv, commands);
     if (invocation.wantsHelp || invocation.command === undefined) {

@@ -52,13 +52,11 @@ function findCommand(argv: readonly string[], commands: readonly Command[]): Com
 }
 
 function unknownCommand(argv: readonly string[], commands: readonly Command[]): AppError {
-  const written =
-    argv
-      .slice(0, 2)
-      .filter((word) => !word.startsWith('-'))
-      .join(' ') || argv[0]!;
+  const isGroup = commands.some((command) => command.name.startsWith(`${argv[0]} `));
+  const second = argv[1] === undefined || argv[1].startsWith('-') ? '' : ` ${argv[1]}`;
+  const written = isGroup ? `${argv[0]}${second}` : argv[0]!;
   const names = commands.map((command) => command.name);
-  const near = nearestName(written, names) ?? nearestName(argv[0]!, names);
+  const near = nearestName(`${argv[0]}${second}`, names) ?? nearestName(argv[0]!, names);
   const hint = near === undefined ? 'See `metainfer --help`.' : `Did you mean \`metainfer ${near}\`?`;
   return new AppError('USAGE', `Unknown command "${written}". ${hint}`);
 }

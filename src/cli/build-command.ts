@@ -103,7 +103,9 @@ function describeEnd(state: RunState, path: string, report: Report | undefined):
     );
   }
   if (state.status === 'running')
-    parts.push(`Stopped before "${state.next}". Go on with: npx metainfer build --resume ${path}`);
+    parts.push(
+      `Stopped before "${state.next}". Go on with: npx metainfer build --resume ${path} (and the same --baseline and --seed)`,
+    );
   if (state.status === 'passed') parts.push(`Engine: ${state.folder}`);
   return parts.join('\n\n');
 }

@@ -9,7 +9,7 @@ import { describeMissing, examineMachine } from './doctor-command.ts';
 import { planCommand } from './plan-command.ts';
 import { runCommand } from './run-command.ts';
 
-const prompt = 'The `fs.readFile()` method';
+const prompt = 'The fs module';
 
 async function continuePrompt(folder: string, context: CommandContext): Promise<string> {
   const options = { prompt, 'max-tokens': '96', temperature: '0.6', 'top-p': '0.9', seed: '4', json: true };

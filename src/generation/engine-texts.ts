@@ -18,7 +18,7 @@ export function renderCmake(
     ...(platform.archs[arch]?.flags ?? []),
   ];
   return `# SPDX-License-Identifier: MIT
-# Build by hand: cmake -B build && cmake --build build
+# Build by hand: cmake -B build && cmake --build build -j
 cmake_minimum_required(VERSION 3.16)
 project(${name} LANGUAGES CXX)
 if(NOT CMAKE_BUILD_TYPE)
@@ -62,7 +62,7 @@ file comes from, \`config.h\` holds every dimension.
 | Text | ${describeTokenizer(tokenizer)} |
 | Hardware | ${hardware.platform}, ${hardware.arch}, ${hardware.threads} threads |
 | Numbers | weights ${numerics.weights}, KV cache ${numerics.kv_cache}, activations ${numerics.activations} |
-| Limits | context ${serving.max_context} tokens, ${serving.max_batch} sequences at once |
+| Limits | context ${serving.max_context} tokens, ${serving.max_batch} sequence${serving.max_batch === 1 ? '' : 's'} at once |
 
 ## Build
 \`\`\`sh
@@ -72,9 +72,9 @@ mkdir -p build && ${platform.compilers[0] ?? 'g++'} ${flags} *.cpp -o build/engi
 \`\`\`
 
 ## Run
-MODEL is a Hugging Face folder of this model: \`config.json\`, \`*.safetensors\`, \`tokenizer.json\`. Any other model is refused by name.
+MODEL is a Hugging Face folder of this model: \`config.json\`, \`*.safetensors\`${tokenizer.model === 'none' ? '' : ', `tokenizer.json`'}. Any other model is refused by name.
 \`\`\`sh
-build/engine MODEL --prompt "Once upon a time" --max-tokens 64
+build/engine MODEL ${tokenizer.model === 'none' ? '--ids 1,2,3' : '--prompt "Once upon a time"'} --max-tokens 64
 build/engine --help
 \`\`\`
 

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { insertFigures } from '../generation/provenance-file.ts';
 import { writeEngine } from '../generation/write-engine.ts';
 import type { Catalog } from '../model/catalog.ts';
 import { AppError } from '../model/errors.ts';
@@ -9,6 +10,7 @@ import type { RunEvent, RunState, RunStep, VerificationOutcome } from '../model/
 import { effectsOf, step } from '../pipeline.ts';
 import { hashEngineTree } from '../verification/engine-tree.ts';
 import { localise } from '../verification/localise.ts';
+import { renderFigures } from '../verification/render-report.ts';
 import { rememberWeights } from './engine-folder.ts';
 import { measureEngine, verifyFolder } from './judge-engine.ts';
 import { composePrepared, type PreparedEngine, prepareEngine } from './prepare-engine.ts';
@@ -155,12 +157,15 @@ function verificationOutcome(report: Report, reportPath: string): VerificationOu
   };
 }
 
-/** Writes report.json so that it is either whole or as it was. Gives its path. */
+/** Writes report.json, and the figures into the engine's README.md, each whole or as it was. Gives the report's path. */
 export async function saveReport(folder: string, report: Report): Promise<string> {
   const path = join(folder, 'report.json');
   await mkdir(folder, { recursive: true });
   await writeFile(`${path}.part`, `${JSON.stringify(report, null, 2)}\n`);
   await rename(`${path}.part`, path);
+  const readme = join(folder, 'README.md');
+  const text = await readFile(readme, 'utf8').catch(() => undefined);
+  if (text !== undefined) await writeFile(readme, insertFigures(text, renderFigures(report)));
   return path;
 }
 

@@ -124,7 +124,7 @@ async function findPath(written: string, constraintsFile: string): Promise<strin
   }
   throw new AppError(
     'CHECKPOINT_INVALID',
-    `model.path "${written}" does not exist (looked at ${candidates.join(' and ')}).`,
+    `model.path "${written}" does not exist (looked at ${[...new Set(candidates)].join(' and ')}).`,
   );
 }
 

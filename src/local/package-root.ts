@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -14,4 +14,11 @@ export function referencePath(contractFolder: string): string {
   const isBuilt = fileURLToPath(import.meta.url).endsWith('.js');
   const base = isBuilt ? join(packageRoot(), 'dist') : packageRoot();
   return join(base, 'knowledge/contracts', contractFolder, `reference.${isBuilt ? 'js' : 'ts'}`);
+}
+
+export function programVersion(): string {
+  const { version } = JSON.parse(readFileSync(join(packageRoot(), 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  return version;
 }

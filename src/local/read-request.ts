@@ -48,7 +48,7 @@ export async function readRequest(
     catalogModels: places.catalog.models,
   });
   const { constraints, sha256 } = parsed;
-  if (constraints === undefined || sha256 === undefined) throw refusal(parsed.problems);
+  if (constraints === undefined || sha256 === undefined) throw refusal(parsed.problems, parsed.notCovered);
   if (parsed.notCovered.length > 0) {
     const lines = parsed.notCovered.map((entry) => `- ${entry.message}`);
     throw new AppError(
@@ -74,9 +74,14 @@ export async function readRequest(
   };
 }
 
-function refusal(problems: readonly Problem[]): AppError {
+function refusal(
+  problems: readonly Problem[],
+  notCovered: readonly { readonly message: string }[] = [],
+): AppError {
   const count = problems.filter((problem) => problem.severity === 'error').length;
-  const lines = problems.map((problem) => `- ${formatProblem(problem)}`);
+  const lines = [...problems.map(formatProblem), ...notCovered.map((entry) => `also: ${entry.message}`)].map(
+    (line) => `- ${line}`,
+  );
   return new AppError(
     'CONSTRAINTS_INVALID',
     `The constraint file has ${count === 1 ? 'a problem' : `${count} problems`}:\n${lines.join('\n')}`,

@@ -91,3 +91,23 @@ export function renderReport(report: Report): string {
   );
   return lines.join('\n');
 }
+
+/** The few figures that an engine's own README shows. */
+export function renderFigures(report: Report): string {
+  const gates = report.gates.filter((gate) => gate.status === 'passed').map((gate) => gate.gate);
+  const logits = report.gates.find((gate) => gate.gate === 'logits')?.measurements;
+  const bench = report.gates.find((gate) => gate.gate === 'bench')?.measurements;
+  const ratio = bench?.decode_tokens_per_second_ratio;
+  return [
+    `Verdict: **${report.verdict}**; gates passed: ${gates.join(', ')}.`,
+    ...(logits?.max_abs === undefined
+      ? []
+      : [`Largest logit error ${figure(logits.max_abs)}, mean KLD ${figure(logits.mean_kld ?? null)}.`]),
+    ...(bench === undefined
+      ? []
+      : [
+          `Decode ${figure(bench.decode_tokens_per_second ?? null)} tokens/s${ratio === undefined ? '' : ` (${figure(ratio)}x the baseline)`}, prefill ${figure(bench.prefill_tokens_per_second ?? null)} tokens/s.`,
+        ]),
+    `${plain(report.environment.cpu)}, ${plain(report.environment.compiler)}. Repeat: \`${report.repeat.replaceAll('`', '')}\`.`,
+  ].join('\n');
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// text.tokenizer: a checkpoint without a tokenizer: ids only, every text is empty.
+// text.tokenizer: a checkpoint without a tokenizer: the text of an id is its number and a space.
 // applies: tokenizer.model=none
 // requires: runtime.context
 #include "text_tokenizer.h"
@@ -14,5 +14,5 @@ std::vector<int32_t> encode(const Tokenizer&, std::string_view, bool, bool) {
 }
 
 TextStream::TextStream(const Tokenizer& tokenizer, bool) : tokenizer_(tokenizer) {}
-std::string TextStream::append(int32_t) { return ""; }
+std::string TextStream::append(int32_t id) { return std::to_string(id) + " "; }
 std::string TextStream::finish() { return ""; }
