@@ -9,10 +9,10 @@ import { describeMissing, examineMachine } from './doctor-command.ts';
 import { planCommand } from './plan-command.ts';
 import { runCommand } from './run-command.ts';
 
-const prompt = 'The fs module';
+const prompt = 'Returns a';
 
 async function continuePrompt(folder: string, context: CommandContext): Promise<string> {
-  const options = { prompt, 'max-tokens': '96', temperature: '0.6', 'top-p': '0.9', seed: '4', json: true };
+  const options = { prompt, 'max-tokens': '96', temperature: '0.5', 'top-p': '0.9', seed: '7', json: true };
   const { data } = await runCommand.run({ positionals: [folder], options }, context);
   return `${prompt}${(data as { text: string }).text}`;
 }
@@ -50,7 +50,9 @@ export const demoCommand: Command = {
     });
     const result = buildResult(end.state, path, end.report);
     if (result.exitCode !== 0) return result;
-    print(`${result.text}\n\n## The engine continues a prompt\n\nprompt: ${prompt}`);
+    print(
+      `${result.text}\n\n## The engine continues a prompt (1.3 M parameters: the form of Node.js documentation, not its facts)\n\nprompt: ${prompt}`,
+    );
     const continuation = await continuePrompt(folder, context);
     const data = { ...(result.data as object), prompt, continuation };
     return { ...result, data, text: `${continuation}\n` };

@@ -6,6 +6,7 @@ import { openKnowledge } from '../local/knowledge-base.ts';
 import { provideWeights } from '../local/local-weights.ts';
 import { buildBinary, openToolchain } from '../local/toolchain.ts';
 import { AppError } from '../model/errors.ts';
+import { checkpointPaths } from '../verification/open-engine.ts';
 import { startSandboxed } from '../verification/sandboxed-process.ts';
 import { type Command, type CommandContext, type CommandInput, optionText } from './command.ts';
 
@@ -74,7 +75,7 @@ async function run(input: CommandInput, context: CommandContext, scratch: string
   const end = await startSandboxed({
     sandbox: toolchain.sandbox,
     command: [binary, weights, ...list],
-    readOnlyPaths: [binary, weights],
+    readOnlyPaths: [binary, ...checkpointPaths(weights)],
     scratch,
     signal,
     limits: {

@@ -13,6 +13,7 @@ import {
   makeFinding,
 } from '../gate-context.ts';
 import type { Random } from '../random.ts';
+import { checkCommandLine } from './command-line.ts';
 import { checkGeneration } from './generation-checks.ts';
 import { drawText, fixedTexts } from './text-samples.ts';
 
@@ -125,6 +126,7 @@ export async function runTextGate(context: GateContext): Promise<GateOutcome> {
   try {
     if (tokenizer.model === 'none') {
       const findings = await checkGeneration(context, session, random);
+      findings.push(...(await checkCommandLine(context, session, random)));
       return { findings, measurements: { tokenizer: 'none' } };
     }
     const json = JSON.parse(
@@ -135,9 +137,10 @@ export async function runTextGate(context: GateContext): Promise<GateOutcome> {
     const encoding = await checkEncoding(session, reference, specials, random);
     const streaming = await checkStreaming(session, reference, specials, facts.vocabSize, random);
     const generation = await checkGeneration(context, session, random);
+    const commands = await checkCommandLine(context, session, random);
     const texts = fixedTexts.length + drawnTexts;
     return {
-      findings: [...encoding, ...streaming, ...generation],
+      findings: [...encoding, ...streaming, ...generation, ...commands],
       measurements: { tokenizer: tokenizer.model, texts, sequences: drawnSequences },
     };
   } finally {
