@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { openEngineFolder } from '../local/engine-folder.ts';
@@ -41,11 +41,45 @@ async function engineArguments(input: CommandInput, scratch: string): Promise<st
 
 async function readIds(path: string | undefined): Promise<string | undefined> {
   if (path === undefined) return undefined;
-  const ids: unknown = JSON.parse(await readFile(path, 'utf8').catch(() => 'null'));
+  let ids: unknown;
+  try {
+    ids = JSON.parse(await readFile(path, 'utf8'));
+  } catch (error) {
+    throw new AppError('USAGE', `${path} cannot be read as JSON: ${(error as Error).message}`);
+  }
   if (!Array.isArray(ids) || ids.some((id) => !Number.isInteger(id))) {
     throw new AppError('USAGE', `${path} must hold a JSON list of token ids.`);
   }
   return ids.join(',');
+}
+
+/** Linux passes at most 128 KiB in one argument. */
+const longestArgument = 120_000;
+
+/** What would fail late, said before anything is compiled. */
+async function checkInput(
+  list: readonly string[],
+  logits: string | undefined,
+  maxContext: number,
+): Promise<void> {
+  const ids = list[0] === '--ids' ? list[1]!.split(',').length : 0;
+  if (ids > maxContext)
+    throw new AppError('USAGE', `${ids} token ids; expected 1 to ${maxContext} (serving.max_context).`);
+  const long = list.find((word) => Buffer.byteLength(word) > longestArgument);
+  if (long !== undefined)
+    throw new AppError(
+      'USAGE',
+      `The prompt has ${Buffer.byteLength(long)} bytes; expected at most ${longestArgument}.`,
+    );
+  if (list.some((word) => word.includes('\0')))
+    throw new AppError('USAGE', 'The prompt holds a NUL character.');
+  if (logits === undefined) return;
+  const parent = dirname(resolve(logits));
+  const isFolder = await stat(parent).then(
+    (entry) => entry.isDirectory(),
+    () => false,
+  );
+  if (!isFolder) throw new AppError('USAGE', `--logits: the folder ${parent} does not exist.`);
 }
 
 async function run(input: CommandInput, context: CommandContext, scratch: string) {
@@ -58,8 +92,10 @@ async function run(input: CommandInput, context: CommandContext, scratch: string
     weightsFolder: optionText(input, 'weights'),
     cacheFolder: config.cacheFolder,
   });
+  const { max_context } = prepared.request.constraints.serving;
+  await checkInput(list, optionText(input, 'logits'), max_context);
   progress.start('build');
-  const toolchain = await openToolchain(prepared, {
+  const toolchain = await openToolchain(prepared, folder, {
     cacheFolder: config.cacheFolder,
     sandbox: config.sandbox,
     signal,
@@ -92,8 +128,6 @@ async function run(input: CommandInput, context: CommandContext, scratch: string
 
 async function moveLogits(scratch: string, target: string | undefined): Promise<void> {
   if (target === undefined) return;
-  const { copyFile, mkdir } = await import('node:fs/promises');
-  await mkdir(dirname(resolve(target)), { recursive: true });
   const source = join(scratch, 'logits.f32');
   await rename(source, resolve(target)).catch(() => copyFile(source, resolve(target)));
 }

@@ -11,6 +11,7 @@ import { describeEngine } from '../verification/engine-under-test.ts';
 import type { EngineUnderTest } from '../verification/gate-context.ts';
 import { addBenchmark, makeReport } from '../verification/make-report.ts';
 import { verifyEngine } from '../verification/verify-engine.ts';
+import { findForeignFiles } from './foreign-files.ts';
 import { provideWeights } from './local-weights.ts';
 import { referencePath } from './package-root.ts';
 import type { PreparedEngine } from './prepare-engine.ts';
@@ -52,12 +53,17 @@ export function engineUnderTest(prepared: PreparedEngine, folder: string): Engin
   });
 }
 
-/** Files that differ from what the composer wrote, as findings of the static gate. */
-async function provenanceFindings(folder: string): Promise<readonly Finding[]> {
+/** Files that differ from what the composer wrote or would write now, as findings of the static gate. */
+async function provenanceFindings(prepared: PreparedEngine, folder: string): Promise<readonly Finding[]> {
   const { problems } = await checkProvenance(folder);
-  return problems.map(({ file, line, message, code }) => ({
+  const own = problems.map(({ file, line, message, code }) => ({
     ...{ gate: 'static' as const, contract: null, file: file ?? null, line: line ?? null },
     ...{ message: `${file ?? 'the engine'} ${message}`, evidence: { code } },
+  }));
+  if (own.length > 0) return own;
+  return (await findForeignFiles(prepared, folder)).map((file) => ({
+    ...{ gate: 'static' as const, contract: null, file, line: null, evidence: { code: 'not-composed' } },
+    message: `${file} is not what the knowledge of this checkout composes for constraints.yaml; generate the engine again`,
   }));
 }
 
@@ -68,7 +74,7 @@ export async function verifyFolder(
   options: JudgeOptions & { readonly runSeed: number },
 ): Promise<Report> {
   const startedAt = new Date();
-  const toolchain = await openToolchain(prepared, options);
+  const toolchain = await openToolchain(prepared, folder, options);
   const checkpointFolder = await provideWeights(prepared.request, {
     ...options,
     onProgress: options.onDetail,
@@ -78,7 +84,7 @@ export async function verifyFolder(
     checkpointFolder,
     toolchain,
     runSeed: options.runSeed,
-    checkProvenance: provenanceFindings,
+    checkProvenance: (checked) => provenanceFindings(prepared, checked),
     renderConfigHeader,
     onProgress: ({ gate, status, seconds }) => {
       if (status === 'started') options.onDetail(gate);
@@ -122,7 +128,7 @@ export async function measureEngine(
     );
   }
   const { constraints, model } = prepared.request;
-  const toolchain = await openToolchain(prepared, options);
+  const toolchain = await openToolchain(prepared, folder, options);
   const binary = await buildBinary(folder, toolchain);
   const checkpointFolder = await provideWeights(prepared.request, {
     ...options,

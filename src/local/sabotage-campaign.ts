@@ -74,7 +74,7 @@ async function openSubject(
   });
   const prepared = prepareEngine(request, options.catalog);
   const checkpointFolder = await provideWeights(request, { ...options, onProgress: options.onDetail });
-  const toolchain = { ...(await openToolchain(prepared, options)), jobs: 1 };
+  const toolchain = { ...(await openToolchain(prepared, undefined, options)), jobs: 1 };
   const answers = new Map<string, Promise<OracleRun>>();
   const oracle = openOracle(checkpointFolder, {
     facts: request.model.facts,

@@ -3,20 +3,27 @@ import { join } from 'node:path';
 import { AppError } from '../model/errors.ts';
 import { buildProgram, findToolchain, type Toolchain } from '../verification/build.ts';
 import { probeSandbox } from '../verification/sandbox.ts';
+import { requireTrustedCode } from './foreign-files.ts';
 import type { PreparedEngine } from './prepare-engine.ts';
 
-/** @throws AppError TOOL_MISSING where g++ is absent or too old */
+/**
+ * How this machine compiles and runs the engine in `folder`; undefined where the code is the caller's own composition.
+ * @throws AppError TOOL_MISSING where g++ is absent or too old, SANDBOX_UNAVAILABLE for foreign code without a sandbox
+ */
 export async function openToolchain(
   prepared: PreparedEngine,
+  folder: string | undefined,
   options: { readonly cacheFolder: string; readonly sandbox: 'auto' | 'off'; readonly signal: AbortSignal },
 ): Promise<Toolchain> {
   const { arch } = prepared.request.constraints.hardware;
+  const sandbox = probeSandbox(options.sandbox);
+  if (folder !== undefined) await requireTrustedCode(prepared, folder, sandbox);
   const toolchain = await findToolchain({
     compiler: '/usr/bin/g++',
     flags: prepared.platform.archs[arch]?.flags ?? [],
     cacheFolder: join(options.cacheFolder, 'objects'),
     jobs: 2,
-    sandbox: probeSandbox(options.sandbox),
+    sandbox,
     signal: options.signal,
   });
   const major = Number(/(\d+)\.\d+/.exec(toolchain.version.replace(/\(.*?\)/, ''))?.[1] ?? 0);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
+import { closeSync, lstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { indexCheckpoint } from './safetensors.ts';
 
@@ -12,7 +12,9 @@ export function hashEngineTree(folder: string): string {
   for (const name of readdirSync(folder)
     .filter((entry) => !outcomeFiles.has(entry))
     .sort()) {
-    const bytes = readFileSync(join(folder, name));
+    // A link or a folder is no part of an engine; the static gate says so, and the hash must not follow it.
+    const isPlain = lstatSync(join(folder, name)).isFile();
+    const bytes = isPlain ? readFileSync(join(folder, name)) : Buffer.from('not a plain file');
     hash.update(`${name}\n${bytes.length}\n`).update(bytes);
   }
   return hash.digest('hex');
@@ -21,7 +23,7 @@ export function hashEngineTree(folder: string): string {
 /** Lines of the engine's C++. */
 export function countEngineLines(folder: string): number {
   return readdirSync(folder)
-    .filter((name) => /\.(?:h|cpp)$/.test(name))
+    .filter((name) => /\.(?:h|cpp)$/.test(name) && lstatSync(join(folder, name)).isFile())
     .reduce((sum, name) => sum + readFileSync(join(folder, name), 'utf8').split('\n').length - 1, 0);
 }
 

@@ -1,3 +1,4 @@
+import { stripCommentsAndStrings } from '../../model/cpp-text.ts';
 import { type CppToken, findIncludes, tokenizeCpp } from '../../model/cpp-tokens.ts';
 
 /** What generated C++ may include besides its own headers: the standard library, and POSIX for files, memory, threads. */
@@ -37,7 +38,7 @@ const forbiddenNames: ReadonlySet<string> = new Set([
   ...'__builtin_return_address __builtin_frame_address wordexp getaddrinfo gethostbyname'.split(' '),
 ]);
 
-/** As a function call: the same word is harmless as a member or a variable. */
+/** Wherever they are mentioned but as a member: taking the address of one is as good as calling it. */
 const forbiddenCalls: ReadonlySet<string> = new Set([
   ...'system fork clone clone3 socket connect sendto recvfrom unlink unlinkat rmdir'.split(' '),
   ...'rename renameat link symlink chmod fchmod chown kill tgkill raise signal sigaction mount umount prctl syscall'.split(
@@ -86,6 +87,7 @@ export function scanSource(text: string, scan: StaticScan): StaticFault[] {
 
 function scanDirectives(text: string, scan: StaticScan): StaticFault[] {
   const faults: StaticFault[] = [];
+  const bare = stripCommentsAndStrings(text).split('\n');
   for (const { written, line } of findIncludes(text)) {
     const name = written.slice(1, -1);
     if (
@@ -97,6 +99,9 @@ function scanDirectives(text: string, scan: StaticScan): StaticFault[] {
   // A directive may be spelt `%:` and be split by a backslash; neither is needed.
   for (const [index, line] of text.split('\n').entries()) {
     const directive = /^\s*(?:#|%:|\?\?=)\s*(.*)$/.exec(line)?.[1];
+    if (directive === undefined && /^\s*(?:#|%:|\?\?=)/.test(bare[index] ?? '')) {
+      faults.push({ line: index + 1, message: 'a directive behind a comment is not allowed' });
+    }
     if (
       directive !== undefined &&
       !/^(?:include\s*["<]|pragma once\s*$|pragma GCC unroll \d+\s*$)/.test(directive)
@@ -119,12 +124,12 @@ function judgeToken(tokens: readonly CppToken[], index: number, scan: StaticScan
     return attributes.has(attribute) ? undefined : `the attribute ${attribute} is not allowed`;
   }
   const before = tokens[index - 1]?.text;
-  const isCall = tokens[index + 1]?.text === '(' && before !== '.' && before !== '->';
+  const isMember = before === '.' || before === '->';
   // Writing to a closed pipe is an error value then, not the end of the process; no other signal is touched.
   const isIgnoredPipe = ['(', 'SIGPIPE', ',', 'SIG_IGN', ')'].every(
     (text, step) => tokens[index + 1 + step]?.text === text,
   );
   if (name === 'signal' && isIgnoredPipe) return undefined;
   // A declaration of one's own function of that name would shadow the system's; nothing needs that.
-  return isCall && forbiddenCalls.has(name) ? `a call of ${name} is not allowed` : undefined;
+  return !isMember && forbiddenCalls.has(name) ? `${name} is not allowed` : undefined;
 }
