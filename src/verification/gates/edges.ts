@@ -155,15 +155,20 @@ async function checkLastSlot(context: GateContext, session: EngineSession): Prom
 
 export async function runEdgesGate(context: GateContext): Promise<GateOutcome> {
   const session = await context.openEngine();
+  const findings: Finding[] = [];
   try {
-    const lengths = await checkLengths(context, session);
-    const slots = await checkLastSlot(context, session);
-    const refusals = await checkRefusals(context, session);
-    return {
-      findings: [...lengths, ...slots, ...refusals],
-      measurements: { lengths: edgeLengths(context).join(' '), refusals: listRefusals(context).length },
-    };
+    findings.push(...(await checkLengths(context, session)));
+    findings.push(...(await checkLastSlot(context, session)));
+    findings.push(...(await checkRefusals(context, session)));
   } finally {
-    await session.quit();
+    const { exitCode } = await session.quit();
+    if (exitCode !== 0) {
+      const message = `the engine ends with exit code ${exitCode ?? 'none'} after quit; expected 0`;
+      findings.push(makeFinding('edges', 'harness.protocol', message));
+    }
   }
+  return {
+    findings,
+    measurements: { lengths: edgeLengths(context).join(' '), refusals: listRefusals(context).length },
+  };
 }

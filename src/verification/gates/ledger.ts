@@ -5,6 +5,7 @@ import { drawFor, type GateContext, type GateOutcome, makeFinding } from '../gat
 import { firstDifference } from '../measures.ts';
 import type { Loaded } from '../protocol-client.ts';
 import { indexCheckpoint } from '../safetensors.ts';
+import { checkConfigKeys } from './config-keys.ts';
 
 /** `model.layers.3.mlp.up_proj.weight` → `model.layers.*.mlp.up_proj.weight`. */
 export function kindOf(tensor: string): string {
@@ -100,11 +101,13 @@ export async function runLedgerGate(context: GateContext): Promise<GateOutcome> 
     const account = checkAccount(context, loaded);
     const before = await session.logits(ids);
     const { findings, kinds } = await checkInfluence(context, ids, before);
+    const config = await checkConfigKeys(context);
     return {
-      findings: [...account, ...findings],
+      findings: [...account, ...findings, ...config.findings],
       measurements: {
         tensors: loaded.tensors.length,
         kinds,
+        config_keys: config.keys,
         weight_bytes: loaded.weight_bytes,
         kv_bytes: loaded.kv_bytes,
       },
