@@ -50,7 +50,11 @@ export const sabotageCommand: Command = {
   positionals: [],
   options: {
     mechanical: { type: 'string', value: 'N', help: 'mechanical mutants that compile; default 100' },
-    only: { type: 'string', value: 'TEXT', help: 'hand-made ones whose id holds this text' },
+    only: {
+      type: 'string',
+      value: 'TEXT',
+      help: 'those whose id holds one of these texts, separated by commas',
+    },
     seed: { type: 'string', value: 'N', help: 'of the drawn mutants and prompts; default 1' },
   },
   examples: [

@@ -23,7 +23,7 @@ export interface CampaignOptions extends JudgeOptions {
   readonly seed: number;
   /** How many mechanical mutants must compile; more are drawn until so many did. */
   readonly mechanical: number;
-  /** Only hand-made ones whose id holds this text. */
+  /** Only those whose id holds one of these texts, separated by commas. */
   readonly only?: string | undefined;
   readonly jobs: number;
 }
@@ -90,6 +90,14 @@ async function openSubject(
   return { name: `${name}-${weights}`, prepared, checkpointFolder, toolchain, oracle: ask };
 }
 
+function isWanted(id: string, only: string | undefined): boolean {
+  return only === undefined || only.split(',').some((text) => id.includes(text));
+}
+
+function mechanicalId(place: Pick<Place, 'contract' | 'realization' | 'mutation'>): string {
+  return `${place.contract}/${place.realization}:${place.mutation.line} ${place.mutation.kind}`;
+}
+
 /** Breaks realizations one by one, by hand-made mistakes and by mechanical ones, and says which gate saw each. */
 export async function runCampaign(options: CampaignOptions): Promise<Campaign> {
   const file = await readSabotageFile();
@@ -103,9 +111,7 @@ export async function runCampaign(options: CampaignOptions): Promise<Campaign> {
     subjects.set(key, subject);
     return subject;
   };
-  const entries = file.mutations.filter(
-    (entry) => options.only === undefined || entry.id.includes(options.only),
-  );
+  const entries = file.mutations.filter((entry) => isWanted(entry.id, options.only));
   const handMade = await mapParallel(entries, options.jobs, async (entry) => {
     options.signal.throwIfAborted();
     const outcome = await tryHandMade(entry, await subjectOf(entry.checkpoint, entry.weights), options.seed);
@@ -160,7 +166,9 @@ function drawPlaces(subjects: readonly SabotageSubject[], seed: number): Place[]
 }
 
 async function runMechanical(subjects: readonly SabotageSubject[], options: CampaignOptions) {
-  const places = drawPlaces(subjects, options.seed);
+  const places = drawPlaces(subjects, options.seed).filter((place) =>
+    isWanted(mechanicalId(place), options.only),
+  );
   const outcomes: { readonly outcome: SabotageOutcome; readonly lineText: string }[] = [];
   let stillborn = 0;
   let next = 0;
