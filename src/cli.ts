@@ -4,8 +4,8 @@ import type { CommandResult } from './cli/command.ts';
 import { commands } from './cli/commands.ts';
 import { createProgress } from './cli/progress.ts';
 import { readConfig } from './config.ts';
-import { programVersion } from './local/package-root.ts';
 import { AppError } from './model/errors.ts';
+import { programVersion } from './preparation/package-root.ts';
 
 const interrupted = new AbortController();
 

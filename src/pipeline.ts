@@ -6,8 +6,9 @@ export function startRun(id: string, input: RunState['input'], folder: string): 
   return { version: 1, id, status: 'running', next: 'constraints', input, folder, attempt: 0 };
 }
 
-/** What is to be done in this state. A state that has ended asks for nothing but its announcement. */
+/** What is to be done in this state: nothing while it waits; a state that has ended asks for its announcement. */
 export function effectsOf(state: RunState): readonly RunEffect[] {
+  if (state.status === 'waiting') return [];
   if (state.next !== null && state.status === 'running') return [{ type: 'perform', step: state.next }];
   return [{ type: 'announce-end' }];
 }
@@ -22,46 +23,61 @@ export function step(state: RunState, event: RunEvent): { state: RunState; effec
   return { state: moved, effects: effectsOf(moved) };
 }
 
+/** Whether a run is still under way: running or waiting. */
+export function isOpen(state: Pick<RunState, 'status'>): boolean {
+  return state.status === 'running' || state.status === 'waiting';
+}
+
 function move(state: RunState, event: RunEvent): RunState {
-  if (state.status !== 'running' || state.next === null) {
+  if (event.type === 'retried') return takeUpAgain(state, event.baseline);
+  if (!isOpen(state)) {
     throw new AppError(
       'INTERNAL',
       `Run ${state.id} has ended (${state.status}) and takes no event "${event.type}".`,
     );
   }
-  if (event.type === 'cancelled') return { ...state, status: 'cancelled', next: null };
-  if (event.type === 'step-failed') {
-    return end(state, {
-      step: state.next,
-      code: event.code,
-      message: event.message,
-      next: adviceFor(event.code),
-    });
-  }
+  if (event.type === 'cancelled' || event.type === 'superseded') return stopEarly(state, event.type);
+  if (event.type === 'approved' || event.type === 'workflow-ended') return wakeUp(state, event);
+  if (event.type === 'step-failed') return failStep(state, event.code, event.message);
   requireStep(state, event);
   switch (event.type) {
     case 'constraints-accepted':
       return { ...state, next: 'plan', constraints: event.constraints, constraintsSha256: event.sha256 };
     case 'plan-made':
       return afterPlan(state, event.sha256, event.missing);
+    case 'announced':
+      return event.needsApproval ? wait(state, 'approval') : { ...state, next: 'generate' };
     case 'engine-generated':
-      return { ...state, next: 'verify', engineTreeSha256: event.treeSha256, attempt: state.attempt + 1 };
+      return afterGeneration(state, event.treeSha256);
+    case 'published':
+      return { ...state, next: 'dispatch', github: event.trail };
+    case 'dispatched':
+      return afterDispatch(state, event);
     case 'verified':
       return afterVerification({ ...state, verification: event.outcome });
     case 'benchmarked':
       return afterBenchmark({ ...state, benchmark: event.outcome });
+    case 'judged':
+      return afterJudgement(state, event.verification, event.benchmark);
+    case 'concluded':
+      return { ...state, status: state.ending ?? 'failed', next: null };
   }
 }
 
 const stepOfEvent = {
   'constraints-accepted': 'constraints',
   'plan-made': 'plan',
+  announced: 'announce',
   'engine-generated': 'generate',
+  published: 'publish',
+  dispatched: 'dispatch',
   verified: 'verify',
   benchmarked: 'bench',
-} as const satisfies Record<Exclude<RunEvent['type'], 'step-failed' | 'cancelled'>, RunStep>;
+  judged: 'judge',
+  concluded: 'conclude',
+} as const satisfies Partial<Record<RunEvent['type'], RunStep>>;
 
-function requireStep(state: RunState, event: Exclude<RunEvent, { type: 'step-failed' | 'cancelled' }>): void {
+function requireStep(state: RunState, event: { readonly type: keyof typeof stepOfEvent }): void {
   if (stepOfEvent[event.type] === state.next) return;
   throw new AppError(
     'INTERNAL',
@@ -69,15 +85,62 @@ function requireStep(state: RunState, event: Exclude<RunEvent, { type: 'step-fai
   );
 }
 
+function wait(state: RunState, waitingFor: 'approval' | 'workflow'): RunState {
+  return { ...state, status: 'waiting', next: null, waitingFor };
+}
+
+function awake(state: RunState, next: RunStep): RunState {
+  const { waitingFor: _, ...rest } = state;
+  return { ...rest, status: 'running', next };
+}
+
+/** An answer that comes twice, or to a run that waits for something else, is a fault of the caller. */
+function wakeUp(state: RunState, event: RunEvent & { type: 'approved' | 'workflow-ended' }): RunState {
+  const wanted = event.type === 'approved' ? 'approval' : 'workflow';
+  if (state.waitingFor !== wanted) {
+    throw new AppError('INTERNAL', `Run ${state.id} does not wait for ${wanted}.`);
+  }
+  if (event.type === 'approved') return awake(state, 'generate');
+  const { workflowRunId, conclusion } = event;
+  const github = { ...state.github!, workflowRunId, workflowConclusion: conclusion };
+  return { ...awake(state, 'judge'), github };
+}
+
+/** On GitHub somebody is told first; a run that is telling already goes on with what it has to say. */
+function stopEarly(state: RunState, ending: 'cancelled' | 'superseded'): RunState {
+  if (state.input.origin === 'command-line') return { ...state, status: ending, next: null };
+  return state.next === 'conclude' ? state : { ...awake(state, 'conclude'), ending };
+}
+
+function failStep(state: RunState, code: string, message: string): RunState {
+  // What could not be said stays unsaid; how the run ended does not change by it.
+  if (state.next === 'conclude') return { ...state, status: state.ending ?? 'failed', next: null };
+  return end(state, { step: state.next ?? 'dispatch', code, message, next: adviceFor(code, state) });
+}
+
 function afterPlan(state: RunState, sha256: string, missing: readonly string[]): RunState {
   const planned = { ...state, planSha256: sha256 };
-  if (missing.length === 0) return { ...planned, next: 'generate' };
+  const isGithub = state.input.origin === 'github';
+  if (missing.length === 0) return { ...planned, next: isGithub ? 'announce' : 'generate' };
   return end(planned, {
     step: 'plan',
     code: 'NOT_COVERED',
     message: `Knowledge does not cover this engine yet:\n${missing.map((line) => `- ${line}`).join('\n')}`,
     next: 'Change the constraint file to something covered, or add the missing realization to knowledge/.',
   });
+}
+
+function afterGeneration(state: RunState, treeSha256: string): RunState {
+  const generated = { ...state, engineTreeSha256: treeSha256 };
+  if (state.input.origin === 'github') return { ...generated, next: 'publish' };
+  return { ...generated, next: 'verify', attempt: state.attempt + 1 };
+}
+
+function afterDispatch(state: RunState, event: RunEvent & { type: 'dispatched' }): RunState {
+  const { requestId, workflowRunId, checkRunId } = event;
+  const { workflowConclusion: _, ...trail } = state.github!;
+  const github = { ...trail, requestId, workflowRunId, checkRunId };
+  return wait({ ...state, attempt: state.attempt + 1, github }, 'workflow');
 }
 
 function afterVerification(state: RunState): RunState {
@@ -87,32 +150,81 @@ function afterVerification(state: RunState): RunState {
     step: 'verify',
     code: 'VERDICT_FAILED',
     message: `Verification failed.\n${outcome.findings.map((line) => `- ${line}`).join('\n')}`,
-    next:
-      outcome.guilty.length > 0
-        ? `The findings point at ${outcome.guilty.join(', ')}. All of it comes from verified knowledge, so there is no agent to repair it: please look at these realizations.`
-        : 'Read the findings in the report; they name no contract.',
+    next: adviceForGuilty(outcome.guilty),
   });
+}
+
+function adviceForGuilty(guilty: readonly string[]): string {
+  return guilty.length > 0
+    ? `The findings point at ${guilty.join(', ')}. All of it comes from verified knowledge, so there is no agent to repair it: please look at these realizations.`
+    : 'Read the findings in the report; they name no contract.';
 }
 
 function afterBenchmark(state: RunState): RunState {
   const outcome = state.benchmark!;
   if (outcome.passed) return { ...state, status: 'passed', next: null };
-  return end(state, {
-    step: 'bench',
+  return end(state, benchmarkFailure('bench', outcome.goals));
+}
+
+function benchmarkFailure(step: RunStep, goals: readonly string[]): RunFailure {
+  return {
+    step,
     code: 'VERDICT_FAILED',
-    message: `The engine is right but misses what was asked of it.\n${outcome.goals.map((line) => `- ${line}`).join('\n')}`,
+    message: `The engine is right but misses what was asked of it.\n${goals.map((line) => `- ${line}`).join('\n')}`,
     next: 'Relax the goal, or choose other hardware or number formats.',
-  });
+  };
+}
+
+function afterJudgement(
+  state: RunState,
+  verification: NonNullable<RunState['verification']>,
+  benchmark: RunState['benchmark'] | null,
+): RunState {
+  const judged: RunState = { ...state, verification, ...(benchmark ? { benchmark } : {}) };
+  if (!verification.passed) {
+    return end(judged, {
+      step: 'judge',
+      code: 'VERDICT_FAILED',
+      message: `Verification failed.\n${verification.findings.map((line) => `- ${line}`).join('\n')}`,
+      next: adviceForGuilty(verification.guilty),
+    });
+  }
+  if (benchmark?.passed !== true) return end(judged, benchmarkFailure('judge', benchmark?.goals ?? []));
+  return { ...judged, next: 'conclude', ending: 'passed' };
 }
 
 function end(state: RunState, failure: RunFailure): RunState {
+  if (state.input.origin === 'github') return { ...awake(state, 'conclude'), ending: 'failed', failure };
   return { ...state, status: 'failed', next: null, failure };
 }
 
-function adviceFor(code: string): string {
+/** @throws AppError INTERNAL on a run that is still open or came from the command line */
+function takeUpAgain(state: RunState, baseline: RunState['baseline']): RunState {
+  if (isOpen(state) || state.input.origin !== 'github') {
+    throw new AppError('INTERNAL', `Run ${state.id} (${state.status}) cannot be retried.`);
+  }
+  const { failure: _, ending: __, verification: ___, benchmark: ____, waitingFor: _____, ...rest } = state;
+  return {
+    ...rest,
+    status: 'running',
+    next: state.github === undefined ? 'constraints' : 'dispatch',
+    ...(baseline === undefined ? {} : { baseline }),
+  };
+}
+
+function adviceFor(code: string, state: RunState): string {
   const known = (errorCodes as Record<string, { source: string }>)[code];
-  if (known?.source === 'user') return 'Correct what the message names and start again.';
-  if (known?.source === 'external') return 'Run `metainfer doctor` to see what this machine lacks.';
+  const isGithub = state.input.origin === 'github';
+  if (known?.source === 'user') {
+    return isGithub
+      ? 'Correct what the message names; editing the constraint file starts anew, `/metainfer retry` repeats this run.'
+      : 'Correct what the message names and start again.';
+  }
+  if (known?.source === 'external') {
+    return isGithub
+      ? 'The engine is not to blame. Once the cause is gone, `/metainfer retry` repeats this run.'
+      : 'Run `metainfer doctor` to see what this machine lacks.';
+  }
   return 'This is a fault of the program; please report it with the run id.';
 }
 

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { openKnowledge } from '../local/knowledge-base.ts';
 import { driveRun, readReport } from '../local/local-runner.ts';
-import { readConstraintFile } from '../local/read-request.ts';
 import { AppError } from '../model/errors.ts';
 import type { Report } from '../model/report.ts';
-import { type RunState, type RunStep, runSteps } from '../model/run.ts';
+import { localSteps, type RunState, type RunStep } from '../model/run.ts';
 import { exitCodeOf, parseRunState, startRun } from '../pipeline.ts';
+import { openKnowledge } from '../preparation/knowledge-base.ts';
+import { readConstraintFile } from '../preparation/read-request.ts';
 import { renderReport } from '../verification/render-report.ts';
 import {
   type Command,
@@ -21,9 +21,9 @@ import { judgeOptions, seedOption, wantsBaseline } from './judge-options.ts';
 function stopAfterOption(input: CommandInput): RunStep | undefined {
   const written = optionText(input, 'stop-after');
   if (written === undefined) return undefined;
-  const found = runSteps.find((name) => name === written);
+  const found = localSteps.find((name) => name === written);
   if (found !== undefined) return found;
-  throw new AppError('USAGE', `--stop-after is "${written}"; it may be ${runSteps.join(', ')}.`);
+  throw new AppError('USAGE', `--stop-after is "${written}"; it may be ${localSteps.join(', ')}.`);
 }
 
 /** A saved run, or a new one for the constraint file. */
@@ -124,7 +124,7 @@ export const buildCommand: Command = {
     baseline: { type: 'string', value: 'NAME', help: 'llama.cpp (default) or none' },
     seed: { type: 'string', value: 'N', help: 'repeat a run: the seed that its report names' },
     state: { type: 'string', value: 'FILE', help: 'where the state of the run is saved after each step' },
-    'stop-after': { type: 'string', value: 'STEP', help: `one of ${runSteps.join(', ')}` },
+    'stop-after': { type: 'string', value: 'STEP', help: `one of ${localSteps.join(', ')}` },
     resume: { type: 'string', value: 'FILE', help: 'take up a run from its saved state' },
   },
   examples: [

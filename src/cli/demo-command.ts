@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { packageRoot } from '../local/package-root.ts';
-import { readConstraintFile } from '../local/read-request.ts';
 import { AppError } from '../model/errors.ts';
 import { startRun } from '../pipeline.ts';
+import { packageRoot } from '../preparation/package-root.ts';
+import { readConstraintFile } from '../preparation/read-request.ts';
 import { buildResult, buildRun } from './build-command.ts';
 import type { Command, CommandContext, CommandResult } from './command.ts';
 import { describeMissing, examineMachine } from './doctor-command.ts';

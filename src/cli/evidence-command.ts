@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { openEngineFolder } from '../local/engine-folder.ts';
-import { openKnowledge } from '../local/knowledge-base.ts';
 import { recordEvidence } from '../local/record-evidence.ts';
+import { openKnowledge } from '../preparation/knowledge-base.ts';
 import { type Command, optionText } from './command.ts';
 
 export const evidenceCommand: Command = {

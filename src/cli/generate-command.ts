@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { writeEngine } from '../generation/write-engine.ts';
 import { rememberWeights } from '../local/engine-folder.ts';
-import { composePrepared, prepareEngine } from '../local/prepare-engine.ts';
 import { AppError } from '../model/errors.ts';
+import { composePrepared, prepareEngine } from '../preparation/prepare-engine.ts';
 import { type Command, optionText } from './command.ts';
 import { openRequest } from './open-request.ts';
 

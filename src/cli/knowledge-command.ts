@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { loadCatalog } from '../knowledge/load-catalog.ts';
-import { knowledgeRoot } from '../local/knowledge-base.ts';
 import { AppError } from '../model/errors.ts';
 import { formatProblem } from '../model/problem.ts';
+import { knowledgeRoot } from '../preparation/knowledge-base.ts';
 import type { Command } from './command.ts';
 
 export const knowledgeCheckCommand: Command = {

@@ -1,7 +1,7 @@
-import { openKnowledge } from '../local/knowledge-base.ts';
-import { type Request, readConstraintFile, readRequest } from '../local/read-request.ts';
 import type { Catalog } from '../model/catalog.ts';
 import { formatProblem } from '../model/problem.ts';
+import { openKnowledge } from '../preparation/knowledge-base.ts';
+import { type Request, readConstraintFile, readRequest } from '../preparation/read-request.ts';
 import type { CommandContext } from './command.ts';
 
 /** Reads knowledge and a constraint file for a command; warnings go to stderr. */

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { readFolder } from '../local/locate-model.ts';
 import { AppError } from '../model/errors.ts';
+import { readFolder } from '../preparation/locate-model.ts';
 import { openOracle } from '../verification/oracle.ts';
 import { type Command, optionText } from './command.ts';
 

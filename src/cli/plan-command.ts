@@ -1,8 +1,8 @@
 import { measureDevice } from '../local/measure-device.ts';
-import { prepareEngine } from '../local/prepare-engine.ts';
 import { AppError } from '../model/errors.ts';
 import type { DeviceRates } from '../model/plan.ts';
 import { renderPlan } from '../plan/render-plan.ts';
+import { prepareEngine } from '../preparation/prepare-engine.ts';
 import { type Command, type CommandInput, optionText } from './command.ts';
 import { openRequest } from './open-request.ts';
 

@@ -2,10 +2,10 @@ import { copyFile, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { openEngineFolder } from '../local/engine-folder.ts';
-import { openKnowledge } from '../local/knowledge-base.ts';
 import { provideWeights } from '../local/local-weights.ts';
 import { buildBinary, openToolchain } from '../local/toolchain.ts';
 import { AppError } from '../model/errors.ts';
+import { openKnowledge } from '../preparation/knowledge-base.ts';
 import { checkpointPaths } from '../verification/open-engine.ts';
 import { startSandboxed } from '../verification/sandboxed-process.ts';
 import { type Command, type CommandContext, type CommandInput, optionText } from './command.ts';

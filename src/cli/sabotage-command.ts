@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
-import { openKnowledge } from '../local/knowledge-base.ts';
 import { type Campaign, runCampaign } from '../local/sabotage-campaign.ts';
 import { AppError } from '../model/errors.ts';
+import { openKnowledge } from '../preparation/knowledge-base.ts';
 import { type Command, type CommandInput, optionText } from './command.ts';
 import { judgeOptions, seedOption } from './judge-options.ts';
 

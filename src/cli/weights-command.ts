@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { openKnowledge } from '../local/knowledge-base.ts';
 import { AppError } from '../model/errors.ts';
 import { nearestName } from '../model/nearest-name.ts';
+import { openKnowledge } from '../preparation/knowledge-base.ts';
 import { writeSyntheticCheckpoint } from '../verification/synthetic-weights.ts';
 import { type Command, type CommandInput, optionText } from './command.ts';
 

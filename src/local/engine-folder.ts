@@ -5,8 +5,8 @@ import { checkProvenance } from '../generation/check-provenance.ts';
 import type { Catalog } from '../model/catalog.ts';
 import { AppError } from '../model/errors.ts';
 import { formatProblem } from '../model/problem.ts';
-import { type PreparedEngine, prepareEngine } from './prepare-engine.ts';
-import { type Request, readRequest } from './read-request.ts';
+import { type PreparedEngine, prepareEngine } from '../preparation/prepare-engine.ts';
+import { type Request, readRequest } from '../preparation/read-request.ts';
 
 /**
  * An engine folder that this program wrote, with everything that its constraint file and the knowledge say about it.

@@ -2,8 +2,8 @@ import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hashEngineFile } from '../generation/provenance-file.ts';
 import { AppError } from '../model/errors.ts';
+import { composePrepared, type PreparedEngine } from '../preparation/prepare-engine.ts';
 import type { Sandbox } from '../verification/sandbox.ts';
-import { composePrepared, type PreparedEngine } from './prepare-engine.ts';
 
 /** What may lie beside the composed files: outcomes, and what a person's own build leaves. */
 const companions: ReadonlySet<string> = new Set(['report.json', 'report.md', 'build']);

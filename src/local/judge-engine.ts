@@ -3,6 +3,8 @@ import { checkProvenance } from '../generation/check-provenance.ts';
 import { renderConfigHeader } from '../generation/config-header.ts';
 import { AppError } from '../model/errors.ts';
 import type { Finding, Report } from '../model/report.ts';
+import { referencePath } from '../preparation/package-root.ts';
+import type { PreparedEngine } from '../preparation/prepare-engine.ts';
 import { benchmarkEngine } from '../verification/bench-engine.ts';
 import { benchmarkGates } from '../verification/bench-gates.ts';
 import { evaluateGoals } from '../verification/bench-goals.ts';
@@ -13,8 +15,6 @@ import { addBenchmark, makeReport } from '../verification/make-report.ts';
 import { verifyEngine } from '../verification/verify-engine.ts';
 import { findForeignFiles } from './foreign-files.ts';
 import { provideWeights } from './local-weights.ts';
-import { referencePath } from './package-root.ts';
-import type { PreparedEngine } from './prepare-engine.ts';
 import { buildBinary, openToolchain } from './toolchain.ts';
 
 export interface JudgeOptions {

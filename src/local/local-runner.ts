@@ -6,15 +6,15 @@ import { writeEngine } from '../generation/write-engine.ts';
 import type { Catalog } from '../model/catalog.ts';
 import { AppError } from '../model/errors.ts';
 import { Report } from '../model/report.ts';
-import type { RunEvent, RunState, RunStep, VerificationOutcome } from '../model/run.ts';
+import type { LocalStep, RunEvent, RunState, RunStep, VerificationOutcome } from '../model/run.ts';
 import { effectsOf, step } from '../pipeline.ts';
+import { composePrepared, type PreparedEngine, prepareEngine } from '../preparation/prepare-engine.ts';
+import { type Request, readRequest } from '../preparation/read-request.ts';
 import { hashEngineTree } from '../verification/engine-tree.ts';
 import { localise } from '../verification/localise.ts';
 import { renderFigures } from '../verification/render-report.ts';
 import { rememberWeights } from './engine-folder.ts';
 import { measureEngine, verifyFolder } from './judge-engine.ts';
-import { composePrepared, type PreparedEngine, prepareEngine } from './prepare-engine.ts';
-import { type Request, readRequest } from './read-request.ts';
 
 /** What a run on this machine may use. */
 export interface LocalRunner {
@@ -56,7 +56,7 @@ export async function driveRun(start: RunState, runner: LocalRunner, stopAfter?:
 
 async function performStep(state: RunState, wanted: RunStep, runner: LocalRunner): Promise<RunEvent> {
   try {
-    return await steps[wanted](state, runner);
+    return await steps[wanted as LocalStep](state, runner);
   } catch (error) {
     if (runner.signal.aborted) return { type: 'cancelled' };
     if (error instanceof AppError) return { type: 'step-failed', code: error.code, message: error.message };
@@ -64,7 +64,7 @@ async function performStep(state: RunState, wanted: RunStep, runner: LocalRunner
   }
 }
 
-const steps: Readonly<Record<RunStep, (state: RunState, runner: LocalRunner) => Promise<RunEvent>>> = {
+const steps: Readonly<Record<LocalStep, (state: RunState, runner: LocalRunner) => Promise<RunEvent>>> = {
   constraints: async (state, runner) => {
     const { constraints, sha256 } = await requestOf(state, runner);
     return { type: 'constraints-accepted', constraints, sha256 };

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Request } from '../preparation/read-request.ts';
 import { writeSyntheticCheckpoint } from '../verification/synthetic-weights.ts';
-import type { Request } from './read-request.ts';
 
 /**
  * The checkpoint folder of a request: the model's own, or synthetic weights made once for these shapes, seed and

@@ -1,9 +1,9 @@
 import { computeArithmetic } from '../model/arithmetic.ts';
 import type { Platform } from '../model/catalog.ts';
 import type { DeviceRates } from '../model/plan.ts';
+import type { Request } from '../preparation/read-request.ts';
 import { buildBandwidthProgram, measureRates } from '../verification/bandwidth.ts';
 import { bandwidthFor } from '../verification/physics.ts';
-import type { Request } from './read-request.ts';
 
 /** Measures this machine for a plan: read bandwidth at the model's own working-set size, and multiply-add rate. */
 export async function measureDevice(

@@ -6,10 +6,10 @@ import type { SelectedContract } from '../model/catalog.ts';
 import type { Evidence } from '../model/contract.ts';
 import { AppError } from '../model/errors.ts';
 import type { Report } from '../model/report.ts';
+import { knowledgeRoot } from '../preparation/knowledge-base.ts';
+import type { PreparedEngine } from '../preparation/prepare-engine.ts';
 import { hashEngineTree } from '../verification/engine-tree.ts';
-import { knowledgeRoot } from './knowledge-base.ts';
 import { readReport } from './local-runner.ts';
-import type { PreparedEngine } from './prepare-engine.ts';
 
 const shownFigures: readonly (readonly [gate: string, figure: string])[] = [
   ['logits', 'max_abs'],

@@ -7,13 +7,13 @@ import type { Selection } from '../model/catalog.ts';
 import { AppError } from '../model/errors.ts';
 import type { GateName, GateResult } from '../model/report.ts';
 import type { SabotageEntry } from '../model/sabotage.ts';
+import { composePrepared, type PreparedEngine } from '../preparation/prepare-engine.ts';
 import type { Toolchain } from '../verification/build.ts';
 import type { EngineUnderTest, OracleRun } from '../verification/gate-context.ts';
 import { localise } from '../verification/localise.ts';
 import { applyMutation, type Mutation } from '../verification/mutations.ts';
 import { verifyEngine } from '../verification/verify-engine.ts';
 import { engineUnderTest } from './judge-engine.ts';
-import { composePrepared, type PreparedEngine } from './prepare-engine.ts';
 
 /** An engine whose realizations are broken on purpose, one at a time. */
 export interface SabotageSubject {

@@ -1,10 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../model/errors.ts';
+import type { PreparedEngine } from '../preparation/prepare-engine.ts';
 import { buildProgram, findToolchain, type Toolchain } from '../verification/build.ts';
 import { probeSandbox } from '../verification/sandbox.ts';
 import { requireTrustedCode } from './foreign-files.ts';
-import type { PreparedEngine } from './prepare-engine.ts';
 
 /**
  * How this machine compiles and runs the engine in `folder`; undefined where the code is the caller's own composition.

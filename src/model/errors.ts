@@ -72,6 +72,51 @@ export const errorCodes = {
     exit: 4,
     meaning: 'The engine process ended or fell silent in the middle of a request.',
   },
+  SETTINGS_INVALID: {
+    source: 'user',
+    exit: 2,
+    meaning: 'A setting of the app is missing or wrong; each is listed with how to set it right.',
+  },
+  REPOSITORY_CONFIG_INVALID: {
+    source: 'user',
+    exit: 2,
+    meaning: '.github/metainfer.yml of the repository has problems; each is listed with its place.',
+  },
+  BRANCH_MOVED: {
+    source: 'user',
+    exit: 2,
+    meaning: 'Somebody else pushed to the branch of an engine; nothing was overwritten.',
+  },
+  NOT_PERMITTED: {
+    source: 'user',
+    exit: 2,
+    meaning: 'The app or the person lacks a permission; the message says which and who can grant it.',
+  },
+  WORKFLOW_MISSING: {
+    source: 'user',
+    exit: 2,
+    meaning: 'The default branch lacks the engine workflow, or holds another text than the pinned one.',
+  },
+  DATABASE_UNAVAILABLE: {
+    source: 'external',
+    exit: 3,
+    meaning: 'The database cannot be opened, or another process holds its folder.',
+  },
+  GITHUB_UNAVAILABLE: {
+    source: 'external',
+    exit: 3,
+    meaning: 'GitHub did not answer as it should, several times in a row.',
+  },
+  RUNNER_FAILED: {
+    source: 'external',
+    exit: 3,
+    meaning: 'The workflow run ended without a result of the harness.',
+  },
+  REPORT_REJECTED: {
+    source: 'external',
+    exit: 3,
+    meaning: 'What the runner uploaded does not belong to the request or breaks the rules for reports.',
+  },
   INTERNAL: {
     source: 'internal',
     exit: 4,

@@ -1,13 +1,27 @@
 import { z } from 'zod';
 import { Constraints } from './constraints.ts';
 
-/** Steps of a run in order; `--stop-after` takes one of these names. */
-export const runSteps = ['constraints', 'plan', 'generate', 'verify', 'bench'] as const;
-export type RunStep = (typeof runSteps)[number];
+/** Steps of a run on one machine, in order; `--stop-after` takes one of these names. */
+export const localSteps = ['constraints', 'plan', 'generate', 'verify', 'bench'] as const;
+/** Steps of a run that came through GitHub, in order: between `dispatch` and `judge` it waits for the runner. */
+export const githubSteps = [
+  'constraints',
+  'plan',
+  'announce',
+  'generate',
+  'publish',
+  'dispatch',
+  'judge',
+  'conclude',
+] as const;
+export type LocalStep = (typeof localSteps)[number];
+export type GithubStep = (typeof githubSteps)[number];
+export type RunStep = LocalStep | GithubStep;
+const RunStep = z.enum([...new Set<RunStep>([...localSteps, ...githubSteps])]);
 
 /** Why a run ended without a usable engine: for a person, never a stack trace. */
 const RunFailure = z.strictObject({
-  step: z.enum(runSteps),
+  step: RunStep,
   code: z.string(),
   message: z.string(),
   /** What the person can do next. */
@@ -33,13 +47,41 @@ const BenchmarkOutcome = z.strictObject({
 });
 export type BenchmarkOutcome = z.infer<typeof BenchmarkOutcome>;
 
+/** What a run has left on GitHub so far; each part appears once the step that makes it is done. */
+const GithubTrail = z.strictObject({
+  branch: z.string(),
+  baseBranch: z.string(),
+  /** The engine's folder in the repository. */
+  enginePath: z.string(),
+  /** The commit that runners check out and that a verdict is about. */
+  engineCommit: z.string(),
+  pullNumber: z.int(),
+  pullNodeId: z.string(),
+  /** The check run on `engineCommit`. */
+  checkRunId: z.int().optional(),
+  requestId: z.string().optional(),
+  /** Null where GitHub did not say which run a dispatch became; `run-name` carries the request id. */
+  workflowRunId: z.int().nullable().optional(),
+  workflowConclusion: z.string().optional(),
+});
+export type GithubTrail = z.infer<typeof GithubTrail>;
+
+export const runStatuses = ['running', 'waiting', 'passed', 'failed', 'cancelled', 'superseded'] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
 /** Everything a run needs to be taken up again by another process. Serialises to JSON without loss. */
 export const RunState = z.strictObject({
   version: z.literal(1),
   id: z.string(),
-  status: z.enum(['running', 'passed', 'failed', 'cancelled']),
-  /** The step that runs next; null once the run has ended. */
-  next: z.enum(runSteps).nullable(),
+  status: z.enum(runStatuses),
+  /** The step that runs next; null while the run waits and once it has ended. */
+  next: RunStep.nullable(),
+  waitingFor: z.enum(['approval', 'workflow']).optional(),
+  /** How the run ends once `conclude` has said so on GitHub. */
+  ending: z.enum(['passed', 'failed', 'cancelled', 'superseded']).optional(),
+  github: GithubTrail.optional(),
+  /** What the engine is timed beside. */
+  baseline: z.enum(['llama.cpp', 'none']).optional(),
   input: z.strictObject({
     fileName: z.string(),
     text: z.string(),
@@ -65,8 +107,28 @@ export type RunEvent =
   | { readonly type: 'engine-generated'; readonly treeSha256: string }
   | { readonly type: 'verified'; readonly outcome: VerificationOutcome }
   | { readonly type: 'benchmarked'; readonly outcome: BenchmarkOutcome }
+  | { readonly type: 'announced'; readonly needsApproval: boolean }
+  | { readonly type: 'approved' }
+  | { readonly type: 'published'; readonly trail: GithubTrail }
+  | {
+      readonly type: 'dispatched';
+      readonly requestId: string;
+      readonly workflowRunId: number | null;
+      readonly checkRunId: number;
+    }
+  | { readonly type: 'workflow-ended'; readonly workflowRunId: number; readonly conclusion: string }
+  | {
+      readonly type: 'judged';
+      readonly verification: VerificationOutcome;
+      /** Null where the engine failed a gate and was not timed. */
+      readonly benchmark: BenchmarkOutcome | null;
+    }
+  | { readonly type: 'concluded' }
+  /** Takes an ended run up again: from the dispatch where the engine is published, else from the start. */
+  | { readonly type: 'retried'; readonly baseline?: 'llama.cpp' | 'none' }
   | { readonly type: 'step-failed'; readonly code: string; readonly message: string }
-  | { readonly type: 'cancelled' };
+  | { readonly type: 'cancelled' }
+  | { readonly type: 'superseded' };
 
 /** What the caller must do next; each ends in exactly one event. */
 export type RunEffect =

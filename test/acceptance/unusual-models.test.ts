@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readFolder } from '../../src/local/locate-model.ts';
+import { readFolder } from '../../src/preparation/locate-model.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { openOracle } from '../../src/verification/oracle.ts';
 import { type BuiltEngine, buildEngine } from '../fixtures/built-engine.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { packageRoot } from '../../src/local/package-root.ts';
+import { packageRoot } from '../../src/preparation/package-root.ts';
 import { CommandLine } from '../fixtures/command-line.ts';
 import { isLacking } from '../fixtures/needed-tool.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { checkProvenance } from '../../src/generation/check-provenance.ts';
-import { packageRoot } from '../../src/local/package-root.ts';
+import { packageRoot } from '../../src/preparation/package-root.ts';
 import { CommandLine, processesWith, waitForEnd } from '../fixtures/command-line.ts';
 import { writeConstraintFile } from '../fixtures/constraint-file.ts';
 

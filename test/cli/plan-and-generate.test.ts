@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { packageRoot } from '../../src/local/package-root.ts';
+import { packageRoot } from '../../src/preparation/package-root.ts';
 import { CommandLine, readTree, waitForEnd } from '../fixtures/command-line.ts';
 import { writeConstraintFile } from '../fixtures/constraint-file.ts';
 

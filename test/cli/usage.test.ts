@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { packageRoot } from '../../src/local/package-root.ts';
+import { packageRoot } from '../../src/preparation/package-root.ts';
 import { CommandLine } from '../fixtures/command-line.ts';
 
 const cli = new CommandLine();

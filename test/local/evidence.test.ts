@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadCatalog } from '../../src/knowledge/load-catalog.ts';
-import { knowledgeRoot } from '../../src/local/knowledge-base.ts';
+import { knowledgeRoot } from '../../src/preparation/knowledge-base.ts';
 import { readKeptReport } from '../../src/local/record-evidence.ts';
 import { Report } from '../../src/model/report.ts';
 

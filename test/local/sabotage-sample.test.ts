@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openKnowledge } from '../../src/local/knowledge-base.ts';
+import { openKnowledge } from '../../src/preparation/knowledge-base.ts';
 import { runCampaign } from '../../src/local/sabotage-campaign.ts';
 
 const cacheFolder = mkdtempSync(join(tmpdir(), 'metainfer-sabotage-'));
