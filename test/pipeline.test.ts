@@ -129,3 +129,137 @@ describe('a run', () => {
     expect(() => parseRunState('{"version":1}')).toThrow(/id/);
   });
 });
+
+const trail = {
+  branch: 'metainfer/7-tiny',
+  baseBranch: 'main',
+  enginePath: 'engines/tiny',
+  engineCommit: 'a'.repeat(40),
+  pullNumber: 8,
+  pullNodeId: 'PR_8',
+};
+const passed = { passed: true, treeSha256: 'e0', reportPath: 'report.json', guilty: [], findings: [] };
+const upToDispatch: readonly RunEvent[] = [
+  { type: 'constraints-accepted', constraints, sha256: 'c0' },
+  { type: 'plan-made', sha256: 'p0', missing: [] },
+  { type: 'announced', needsApproval: false },
+  { type: 'engine-generated', treeSha256: 'e0' },
+  { type: 'published', trail },
+  { type: 'dispatched', requestId: 'run-2-1', workflowRunId: null, checkRunId: 5 },
+];
+
+function freshFromGithub(): RunState {
+  return startRun('run-2', { fileName: 'issue 7', text: 'name: tiny', origin: 'github' }, 'engines/tiny');
+}
+
+describe('a run through GitHub', () => {
+  it('plans, announces, generates, publishes, dispatches, waits, judges, concludes and then passes', () => {
+    const events: readonly RunEvent[] = [
+      ...upToDispatch,
+      { type: 'workflow-ended', workflowRunId: 99, conclusion: 'success' },
+      { type: 'judged', verification: passed, benchmark: { passed: true, goals: [] } },
+      { type: 'concluded' },
+    ];
+    const performed: string[] = [];
+    let state = freshFromGithub();
+    for (const event of events) {
+      performed.push(
+        ...effectsOf(state).map((effect) => (effect.type === 'perform' ? effect.step : effect.type)),
+      );
+      state = step(state, event).state;
+    }
+    expect(performed).toEqual([
+      'constraints',
+      'plan',
+      'announce',
+      'generate',
+      'publish',
+      'dispatch',
+      'judge',
+      'conclude',
+    ]);
+    expect([state.status, state.attempt, state.github?.workflowRunId]).toEqual(['passed', 1, 99]);
+    expect(parseRunState(JSON.stringify(state))).toEqual(state);
+  });
+
+  it('waits for an approval where one is needed, and takes it once', () => {
+    const waiting = runThrough(
+      [...upToDispatch.slice(0, 2), { type: 'announced', needsApproval: true }],
+      freshFromGithub(),
+    );
+    expect([waiting.status, waiting.waitingFor, effectsOf(waiting)]).toEqual(['waiting', 'approval', []]);
+    const approved = step(waiting, { type: 'approved' }).state;
+    expect([approved.status, approved.next, approved.waitingFor]).toEqual(['running', 'generate', undefined]);
+    expect(() => step(approved, { type: 'approved' })).toThrow('does not wait for approval');
+  });
+
+  it('says what stopped it before it ends, whether a step failed, a person cancelled or a newer file came', () => {
+    const waiting = runThrough(upToDispatch, freshFromGithub());
+    const stops: readonly (readonly [RunEvent, string])[] = [
+      [{ type: 'step-failed', code: 'RUNNER_FAILED', message: 'no result' }, 'failed'],
+      [{ type: 'cancelled' }, 'cancelled'],
+      [{ type: 'superseded' }, 'superseded'],
+    ];
+    for (const [event, status] of stops) {
+      const stopped = step(waiting, event).state;
+      expect([stopped.status, stopped.next]).toEqual(['running', 'conclude']);
+      expect(step(stopped, { type: 'concluded' }).state.status).toBe(status);
+    }
+  });
+
+  it('ends as it was going to when the telling itself fails', () => {
+    const cancelled = step(runThrough(upToDispatch, freshFromGithub()), { type: 'cancelled' }).state;
+    const ended = step(cancelled, { type: 'step-failed', code: 'GITHUB_UNAVAILABLE', message: 'x' }).state;
+    expect([ended.status, ended.next]).toEqual(['cancelled', null]);
+  });
+
+  it('retries from the dispatch once an engine is published, else from the start, and only after it ended', () => {
+    const open = runThrough(upToDispatch, freshFromGithub());
+    expect(() => step(open, { type: 'retried' })).toThrow('cannot be retried');
+    const failed = runThrough(
+      [{ type: 'step-failed', code: 'RUNNER_FAILED', message: 'no result' }, { type: 'concluded' }],
+      open,
+    );
+    const again = step(failed, { type: 'retried', baseline: 'none' }).state;
+    expect([again.status, again.next, again.failure, again.baseline]).toEqual([
+      'running',
+      'dispatch',
+      undefined,
+      'none',
+    ]);
+    const dispatched = step(again, {
+      type: 'dispatched',
+      requestId: 'run-2-2',
+      workflowRunId: 100,
+      checkRunId: 6,
+    });
+    expect([dispatched.state.attempt, dispatched.state.github?.requestId]).toEqual([2, 'run-2-2']);
+    const early = runThrough(
+      [{ type: 'step-failed', code: 'CONSTRAINTS_INVALID', message: 'bad' }, { type: 'concluded' }],
+      freshFromGithub(),
+    );
+    expect(step(early, { type: 'retried' }).state.next).toBe('constraints');
+  });
+
+  it('fails on a red gate and on a missed goal, each with what to do', () => {
+    const judging = runThrough(
+      [...upToDispatch, { type: 'workflow-ended', workflowRunId: 99, conclusion: 'failure' }],
+      freshFromGithub(),
+    );
+    const red = { ...passed, passed: false, guilty: ['attention.rope'], findings: ['trace: attention.rope'] };
+    const failed = step(judging, { type: 'judged', verification: red, benchmark: null }).state;
+    expect([failed.ending, failed.failure?.next]).toEqual([
+      'failed',
+      expect.stringContaining('attention.rope'),
+    ]);
+    const slow = step(judging, {
+      type: 'judged',
+      verification: passed,
+      benchmark: { passed: false, goals: ['goal decode: missed'] },
+    }).state;
+    expect([slow.ending, slow.failure?.message]).toEqual([
+      'failed',
+      expect.stringContaining('goal decode: missed'),
+    ]);
+  });
+});

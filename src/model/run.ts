@@ -79,6 +79,8 @@ export const RunState = z.strictObject({
   waitingFor: z.enum(['approval', 'workflow']).optional(),
   /** How the run ends once `conclude` has said so on GitHub. */
   ending: z.enum(['passed', 'failed', 'cancelled', 'superseded']).optional(),
+  /** Plan only: generation waits for somebody who is allowed to ask for it. */
+  holdAfterPlan: z.boolean().optional(),
   github: GithubTrail.optional(),
   /** What the engine is timed beside. */
   baseline: z.enum(['llama.cpp', 'none']).optional(),

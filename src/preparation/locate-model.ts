@@ -32,6 +32,8 @@ export async function locateModel(
     readonly weightsRoot: string | undefined;
     /** Where the checkpoint is, whatever the file says: for an engine whose constraint file was moved. */
     readonly weightsFolder?: string | undefined;
+    /** The weights are on a runner: a known id's facts come from the catalog, and the runner compares them with its folder. */
+    readonly isElsewhere?: boolean | undefined;
     readonly models: readonly KnownModel[];
   },
 ): Promise<LocatedModel> {
@@ -42,6 +44,8 @@ export async function locateModel(
   const known = places.models.find((candidate) => candidate.id === model.id);
   if (known === undefined)
     throw new AppError('MODEL_UNKNOWN', `No file of knowledge/models lists "${model.id}".`);
+  if (weights.source === 'checkpoint' && places.isElsewhere === true)
+    return fromConfig(known.config, known.generationConfig, known.tokenizer);
   if (weights.source === 'checkpoint') return readFolder(await folderUnderRoot(model.id, places.weightsRoot));
   // A synthetic checkpoint has random weights and no text: its engine is composed without a tokenizer.
   return fromConfig(known.config, known.generationConfig, noTokenizer);

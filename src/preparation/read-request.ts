@@ -39,6 +39,8 @@ export async function readRequest(
     readonly origin: 'command-line' | 'github';
     readonly weightsRoot: string | undefined;
     readonly weightsFolder?: string | undefined;
+    /** The weights are on a runner, not here. */
+    readonly isElsewhere?: boolean;
     readonly catalog: Catalog;
   },
 ): Promise<Request> {
@@ -60,6 +62,7 @@ export async function readRequest(
     constraintsFile: places.fileName,
     weightsRoot: places.weightsRoot,
     weightsFolder: places.weightsFolder,
+    isElsewhere: places.isElsewhere,
     models: places.catalog.models,
   });
   const late = checkConstraintsAgainstFacts(constraints, model.facts, parsed.locate);

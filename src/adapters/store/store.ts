@@ -165,4 +165,6 @@ export interface Queues {
   stop(graceSeconds: number): Promise<void>;
   /** A reconcile job now; copies within a minute are one. */
   sendReconcile(): Promise<void>;
+  /** A step job for the repository, for a run whose job was lost. */
+  sendStep(repositoryId: number): Promise<void>;
 }
