@@ -62,7 +62,7 @@ describe('the table of research §3.5', () => {
   it('covers every model that knowledge lists and the table prints', () => {
     const printed = new Set<string>(table.map(([id]) => id));
     const others = knownModels.map(({ id }) => id).filter((id) => !printed.has(id));
-    // The same shapes as a printed one: instruction-tuned twins, and v0.1 with another vocabulary that the table does not print.
+    // Ours, and the same shapes as a printed one: instruction-tuned twins, and v0.1 with another vocabulary that the table does not print.
     expect(others.filter((id) => !/-Instruct$|Mistral-7B-v0\.1$/.test(id))).toEqual([]);
   });
 });
