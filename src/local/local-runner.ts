@@ -6,13 +6,13 @@ import { writeEngine } from '../generation/write-engine.ts';
 import type { Catalog } from '../model/catalog.ts';
 import { AppError } from '../model/errors.ts';
 import { Report } from '../model/report.ts';
-import type { LocalStep, RunEvent, RunState, RunStep, VerificationOutcome } from '../model/run.ts';
+import type { LocalStep, RunEvent, RunState, RunStep } from '../model/run.ts';
 import { effectsOf, step } from '../pipeline.ts';
 import { composePrepared, type PreparedEngine, prepareEngine } from '../preparation/prepare-engine.ts';
 import { type Request, readRequest } from '../preparation/read-request.ts';
 import { hashEngineTree } from '../verification/engine-tree.ts';
-import { localise } from '../verification/localise.ts';
 import { renderFigures } from '../verification/render-report.ts';
+import { benchmarkOutcome, verificationOutcome } from '../verification/report-outcomes.ts';
 import { rememberWeights } from './engine-folder.ts';
 import { measureEngine, verifyFolder } from './judge-engine.ts';
 
@@ -93,18 +93,7 @@ const steps: Readonly<Record<LocalStep, (state: RunState, runner: LocalRunner) =
     requireSameTree(state);
     const report = await measureEngine(prepared, state.folder, await readReport(state.folder), runner);
     await saveReport(state.folder, report);
-    const benchGates = report.gates.filter((gate) => gate.gate === 'bench' || gate.gate === 'physics');
-    const lines = [
-      ...report.goals.map(
-        (goal) =>
-          `goal ${goal.metric} ${goal.written}: ${goal.status}${goal.measured === null ? '' : ` (${goal.measured})`}${goal.note === null ? '' : `, ${goal.note}`}`,
-      ),
-      ...benchGates.flatMap((gate) => gate.findings.map((finding) => `${gate.gate}: ${finding.message}`)),
-      ...benchGates
-        .filter((gate) => gate.status === 'skipped')
-        .map((gate) => `${gate.gate} did not run: ${gate.reason}`),
-    ];
-    return { type: 'benchmarked', outcome: { passed: report.verdict === 'passed', goals: lines } };
+    return { type: 'benchmarked', outcome: benchmarkOutcome(report) };
   },
 };
 
@@ -130,31 +119,6 @@ function requireSameTree(state: RunState): void {
     'ENGINE_INVALID',
     `${state.folder} is no longer what this run generated. Start the run anew.`,
   );
-}
-
-function verificationOutcome(report: Report, reportPath: string): VerificationOutcome {
-  const findings = report.gates.flatMap((gate) => gate.findings);
-  const gatesPassed = report.gates.every(
-    (gate) => gate.status === 'passed' || gate.status === 'not-applicable',
-  );
-  const fidelityMissed = report.goals.filter((goal) => goal.status !== 'met');
-  return {
-    passed: gatesPassed && fidelityMissed.length === 0,
-    treeSha256: report.engine.treeSha256,
-    reportPath,
-    guilty: localise(report).map((suspect) => suspect.contract),
-    findings: [
-      ...findings
-        .slice(0, 20)
-        .map(
-          (finding) =>
-            `${finding.gate}: ${finding.contract ?? 'engine'}${finding.file === null ? '' : ` (${finding.file}${finding.line === null ? '' : `:${finding.line}`})`}: ${finding.message.slice(0, 300)}`,
-        ),
-      ...fidelityMissed.map(
-        (goal) => `goal ${goal.metric} ${goal.written}: ${goal.status} (${goal.measured})`,
-      ),
-    ],
-  };
 }
 
 /** Writes report.json, and the figures into the engine's README.md, each whole or as it was. Gives the report's path. */
