@@ -1,7 +1,7 @@
 import { runGit } from './git.ts';
 import { renderRepository, renderUser } from './render.ts';
 import { type DeliveryRequest, newGuid, type WebhookQueue } from './webhook-queue.ts';
-import type { Installation, Repository, World } from './world.ts';
+import type { Installation, RefListener, Repository, World } from './world.ts';
 
 /** An event on its way to one app, before it is signed: for observers. */
 export interface EmittedEvent {
@@ -15,6 +15,7 @@ export interface EmittedEvent {
 export function createWorld(options: {
   readonly url: string;
   readonly now: () => Date;
+  readonly refListeners: readonly RefListener[];
   readonly makeQueue: (world: Pick<World, 'now' | 'nextId'>) => WebhookQueue;
   readonly onEmit: (event: EmittedEvent) => void;
 }): { readonly world: World; readonly queue: WebhookQueue } {
@@ -29,12 +30,13 @@ export function createWorld(options: {
     apps: new Map(),
     installations: new Map(),
     tokens: new Map(),
+    refListeners: options.refListeners,
     emit(source, event, payload, sender, emitOptions = {}) {
       for (const installation of receivers(world, source, event, emitOptions.onlyApp)) {
         const repository = isInstallation(source) ? undefined : source;
         const whole = {
-          ...payload,
           ...(repository === undefined ? {} : { repository: renderRepository(world, repository) }),
+          ...payload,
           ...organizationOf(world, repository),
           installation: payload.installation ?? {
             id: installation.id,

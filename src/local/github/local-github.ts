@@ -8,7 +8,7 @@ import { type AppDraft, addApp, addRepository, addUser, findUser, install } from
 import { createWorld, type EmittedEvent } from './create-world.ts';
 import { commonHeaders, handleRequest, type IncomingRequest } from './handle-request.ts';
 import { compileRoutes, type Reply } from './router.ts';
-import { allRoutes, plainRoutes } from './routes.ts';
+import { allRoutes, plainRoutes, refListeners } from './routes.ts';
 import { createWebhookQueue, type DeliveryRequest } from './webhook-queue.ts';
 import type { App, Installation, Repository, User, World } from './world.ts';
 
@@ -76,6 +76,7 @@ export async function startLocalGitHub(options: LocalGitHubOptions = {}): Promis
   const { world, queue } = createWorld({
     url,
     now: options.now ?? (() => new Date()),
+    refListeners,
     makeQueue: (clock) => createWebhookQueue(clock, { isLost: options.isLost ?? (() => false) }),
     onEmit: (event) => options.onDelivery?.(event),
   });

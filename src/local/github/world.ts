@@ -108,12 +108,14 @@ export interface World {
   readonly apps: Map<number, App>;
   readonly installations: Map<number, Installation>;
   readonly tokens: Map<string, Token>;
+  readonly refListeners: readonly RefListener[];
   now(): Date;
   /** One counter for the ids of everything. */
   nextId(): number;
   /**
    * Signed delivery to the webhook of every app that subscribed to the event and is installed there, in order;
-   * `sender`, `repository` and `installation` are added to the payload. The payload is frozen as text at the call.
+   * `sender`, `repository` and `installation` are added where the payload lacks them. The payload is frozen as text
+   * at the call.
    * With `onlyApp` nobody else gets it (check buttons).
    */
   emit(
