@@ -4,6 +4,7 @@ import { demoCommand } from './demo-command.ts';
 import { doctorCommand } from './doctor-command.ts';
 import { evidenceCommand } from './evidence-command.ts';
 import { generateCommand } from './generate-command.ts';
+import { judgeCommand } from './judge-command.ts';
 import { knowledgeCheckCommand } from './knowledge-command.ts';
 import { oracleCommand } from './oracle-command.ts';
 import { planCommand } from './plan-command.ts';
@@ -20,6 +21,7 @@ export const commands: readonly Command[] = [
   verifyCommand,
   benchCommand,
   runCommand,
+  judgeCommand,
   weightsSynthCommand,
   oracleCommand,
   knowledgeCheckCommand,
