@@ -1,0 +1,155 @@
+import { Benchmark, type SpeedTest } from '../model/benchmark.ts';
+import { type Html, html } from '../model/html.ts';
+import type { Finding, GateResult, Report } from '../model/report.ts';
+import { grouped, short } from '../model/show-number.ts';
+import type { GithubLinks } from './github-links.ts';
+import { showLink, showTable } from './page-frame.ts';
+
+const shownFindings = 100;
+
+const words = {
+  met: ['good', '✓ met'],
+  missed: ['bad', '✗ missed'],
+  'not-measured': ['wait', '? not measured'],
+  passed: ['good', '✓ passed'],
+  failed: ['bad', '✗ failed'],
+  skipped: ['wait', '– not run'],
+  'not-applicable': ['soft', '– not applicable'],
+} as const;
+
+function showWord(status: keyof typeof words): Html {
+  const [kind, word] = words[status];
+  return html`<span class="state ${kind}">${word}</span>`;
+}
+
+/** Three significant digits; tiny ones as a power of ten. */
+export function showFigure(value: number | null): string {
+  if (value === null) return '–';
+  if (value !== 0 && Math.abs(value) < 1e-3) return value.toExponential(2);
+  return Number.isInteger(value) ? grouped(value) : short(value);
+}
+
+export function showGoals({ goals }: Report): Html | false {
+  if (goals.length === 0) return false;
+  const rows = goals.map((goal) => [
+    html`<code>${goal.metric}</code>`,
+    html`<code>${goal.written}</code>`,
+    showFigure(goal.measured),
+    showFigure(goal.baseline),
+    html`${showWord(goal.status)}${goal.note !== null && html`<br><span class="soft">${goal.note}</span>`}`,
+  ]);
+  const columns = [
+    { head: 'Goal' },
+    { head: 'Wanted' },
+    { head: 'Measured', isFigure: true },
+    { head: 'Baseline', isFigure: true },
+    { head: 'Verdict' },
+  ];
+  return html`<h2>Goals</h2>\n${showTable(columns, rows)}`;
+}
+
+/** The figures of the plots as text: tokens per second with their spread, and the share of the physical limit. */
+export function showSpeed({ benchmark: value }: Report): Html | false {
+  const parsed = Benchmark.safeParse(value);
+  if (!parsed.success) return false;
+  const { engine, baseline, baseline_name, baseline_absent_because, comparison, warnings } = parsed.data;
+  const ratioOf = (metric: string) => comparison.find((entry) => entry.metric === metric)?.ratio;
+  const tests = [
+    ['prefill', engine.pct_of_measured_flops, 'measured FLOP rate'],
+    ['decode', engine.pct_of_measured_bw, 'measured bandwidth'],
+  ] as const;
+  const rows = tests.map(([test, share, limit]) => {
+    const ratio = ratioOf(`${test}_tokens_per_second`);
+    return [
+      html`${test} <span class="soft">${engine[test].test}</span>`,
+      String(engine[test].samples_ts.length),
+      showSpread(engine[test]),
+      baseline === null ? '–' : showSpread(baseline[test]),
+      ratio === undefined ? '–' : `${ratio.toFixed(2)}x`,
+      share === null ? '–' : `${share.toFixed(1)} % of the ${limit}`,
+    ];
+  });
+  const columns = [
+    { head: 'Tokens/s' },
+    { head: 'Runs', isFigure: true },
+    { head: 'Engine', isFigure: true },
+    { head: baseline_name ?? 'Baseline', isFigure: true },
+    { head: 'Ratio', isFigure: true },
+    { head: 'Physical limit', isFigure: true },
+  ];
+  return html`<h2>Speed</h2>
+${baseline === null && html`<p class="soft">No baseline: ${baseline_absent_because ?? 'none was asked for'}.</p>`}
+${showTable(columns, rows)}
+${warnings.map((warning) => html`<p class="wait">Caution: ${warning}.</p>`)}`;
+}
+
+/** Mean and standard deviation of all runs, in tokens per second. */
+export function showSpread({ avg_ts, stddev_ts }: SpeedTest): string {
+  return `${showFigure(avg_ts)} ± ${showFigure(stddev_ts)}`;
+}
+
+export function showGates({ gates }: Report): Html {
+  const rows = gates.map((gate) => [
+    gate.gate,
+    showWord(gate.status),
+    `${gate.seconds.toFixed(1)} s`,
+    detailOf(gate),
+  ]);
+  const columns = [
+    { head: 'Gate' },
+    { head: 'Outcome' },
+    { head: 'Time', isFigure: true },
+    { head: 'Figures' },
+  ];
+  return html`<h2>Gates</h2>\n${showTable(columns, rows)}`;
+}
+
+function detailOf(gate: GateResult): Html {
+  if (gate.reason !== null) return html`<span class="soft">${gate.reason}</span>`;
+  const figures = Object.entries(gate.measurements).map(
+    ([name, value]) => `${name} ${typeof value === 'number' ? showFigure(value) : value}`,
+  );
+  return html`<span class="soft">${figures.join(', ')}</span>`;
+}
+
+export function showFindings({ gates }: Report, links: GithubLinks): Html | false {
+  const findings = gates.flatMap((gate) => gate.findings);
+  if (findings.length === 0) return false;
+  const left = findings.length - shownFindings;
+  return html`<h2>Findings</h2>
+<ol class="plain">${findings.slice(0, shownFindings).map((finding) => showFinding(finding, links))}</ol>
+${left > 0 && html`<p class="soft">${left} more are in report.json.</p>`}`;
+}
+
+function showFinding(finding: Finding, links: GithubLinks): Html {
+  const { file, line } = finding;
+  const place =
+    file !== null &&
+    html` · ${showLink(links.engineLine(file, line), html`<code>${line === null ? file : `${file}:${line}`}</code>`)}`;
+  const evidence = Object.entries(finding.evidence).map(([name, value]) => `${name}: ${value}`);
+  return html`<li><strong>${finding.gate}</strong>${finding.contract !== null && html` · ${finding.contract}`}${place}
+<div class="text">${finding.message}</div>
+${evidence.length > 0 && html`<div class="soft">${evidence.join(' · ')}</div>`}</li>
+`;
+}
+
+/** What was in force while it was measured, and how to repeat it. */
+export function showConditions(report: Report): Html {
+  const { engine, environment, inputs } = report;
+  const { protection } = environment;
+  const rows = [
+    [
+      'Engine',
+      html`${grouped(engine.lineCount)} lines of C++, tree <code>${engine.treeSha256.slice(0, 16)}</code>`,
+    ],
+    [
+      'Weights',
+      html`${inputs.weights.source}, <code>${inputs.weights.sha256.slice(0, 16)}</code> (${inputs.weights.method})`,
+    ],
+    ['Machine', `${environment.cpu}, ${environment.cores} cores, ${environment.kernel}`],
+    ['Compiler', html`${environment.compiler} <code>${environment.compilerFlags.join(' ')}</code>`],
+    ['Sandbox', `${protection.sandbox}: ${protection.reason}`],
+    ['Repeat', html`<code>${report.repeat}</code>`],
+  ];
+  return html`<h2>Conditions</h2>\n${showTable([{ head: 'What' }, { head: 'How' }], rows)}`;
+}
