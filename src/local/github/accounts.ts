@@ -1,10 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createActionsData } from './actions-data.ts';
+import { createBareRepository } from './bare-repository.ts';
 import { createConversationData } from './conversation-data.ts';
 import { nodeId } from './create-world.ts';
-import { runGit } from './git.ts';
 import { writeInitialCommit } from './initial-commit.ts';
 import { renderInstallation, renderMinimalRepository } from './render.ts';
 import type { App, Installation, Repository, User, World } from './world.ts';
@@ -59,8 +58,7 @@ export async function addRepository(
     createdAt: world.now(),
     pushedAt: world.now(),
   };
-  await mkdir(repository.folder, { recursive: true });
-  await runGit(repository.folder, ['init', '--bare', '--quiet', '--initial-branch=main', '.']);
+  await createBareRepository(repository.folder, repository.defaultBranch);
   await writeInitialCommit(world, repository, options.files ?? { 'README.md': `# ${name}\n` });
   world.repositories.set(id, repository);
   return repository;

@@ -1,6 +1,6 @@
 import type { Permission } from '../../model/github.ts';
 import { type Actor, GitHubError, type PermissionNeed, type Route, type UserRole } from './router.ts';
-import type { Repository, User, World } from './world.ts';
+import type { Repository, User } from './world.ts';
 
 const roles: readonly Permission[] = ['none', 'read', 'triage', 'write', 'maintain', 'admin'];
 /** Anybody who sees a repository may write these. */
@@ -84,11 +84,4 @@ function requireRole(route: Route, user: User, repository: Repository): void {
   if (hasRole(repository, user, role)) return;
   if (route.needs?.[0] === 'contents') throw new GitHubError(404, 'Not Found');
   throw new GitHubError(403, 'Must have admin rights to Repository.');
-}
-
-/** The app's view of a world: used where only a World is at hand. */
-export function installationOf(world: World, appId: number, repository: Repository) {
-  return [...world.installations.values()].find(
-    (installation) => installation.app.id === appId && installation.repositoryIds.has(repository.id),
-  );
 }

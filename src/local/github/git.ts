@@ -14,7 +14,7 @@ export class GitFailure extends Error {
 }
 
 /** No setting of the machine or its user reaches the stand-in's git. */
-export const gitEnvironment: Readonly<Record<string, string>> = {
+const gitEnvironment: Readonly<Record<string, string>> = {
   PATH: '/usr/local/bin:/usr/bin:/bin',
   LC_ALL: 'C',
   HOME: '/nonexistent',
@@ -23,10 +23,19 @@ export const gitEnvironment: Readonly<Record<string, string>> = {
   GIT_TERMINAL_PROMPT: '0',
 };
 
-/** Runs git in a bare repository and gives its stdout. @throws GitFailure where it ends with another status than 0 */
-export function runGit(folder: string, args: readonly string[], input?: Buffer | string): Promise<Buffer> {
+/**
+ * Runs git in a bare repository and gives its stdout.
+ * @throws GitFailure where it ends with another status than 0
+ */
+export function runGit(
+  folder: string,
+  args: readonly string[],
+  input: Buffer | string = '',
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const child = spawn('git', args, { cwd: folder, env: gitEnvironment, stdio: ['pipe', 'pipe', 'pipe'] });
+    const env = { ...gitEnvironment, ...environment };
+    const child = spawn('git', args, { cwd: folder, env, stdio: ['pipe', 'pipe', 'pipe'] });
     const out: Buffer[] = [];
     const problems: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
@@ -39,6 +48,6 @@ export function runGit(folder: string, args: readonly string[], input?: Buffer |
       if (status === 0) resolve(stdout);
       else reject(new GitFailure(args, status, stdout, Buffer.concat(problems).toString('utf8')));
     });
-    child.stdin.end(input ?? '');
+    child.stdin.end(input);
   });
 }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AppDraft, addApp, addRepository, addUser, findUser, install } from './accounts.ts';
 import { createWorld, type EmittedEvent } from './create-world.ts';
+import { handleGit, isGitRequest } from './git-http.ts';
 import { commonHeaders, handleRequest, type IncomingRequest } from './handle-request.ts';
 import { compileRoutes, type Reply } from './router.ts';
 import { allRoutes, plainRoutes, refListeners } from './routes.ts';
@@ -121,6 +122,10 @@ function createListener(world: World, options: LocalGitHubOptions) {
       const rawBody = await readBody(request);
       const incoming = { ...splitPath(world, request), headers: request.headers, rawBody };
       requests += 1;
+      if (isGitRequest(incoming)) {
+        sendReply(response, await handleGit(world, incoming), {});
+        return;
+      }
       if (!incoming.isApi) {
         sendReply(response, (await handleRequest(world, otherRoutes, incoming)).reply, {});
         return;
