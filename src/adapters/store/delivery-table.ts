@@ -1,0 +1,114 @@
+import type { Database, Transaction } from './database.ts';
+import type { JobSender } from './job-sender.ts';
+import { plainText } from './plain-text.ts';
+import type { Delivery, DeliveryOutcome, NewDelivery, Store } from './store.ts';
+
+type DeliveryTable = Pick<Store, 'acceptDelivery' | 'findDelivery' | 'finishDelivery' | 'hasDelivery'>;
+
+export function createDeliveryTable(database: Database, jobs: JobSender): DeliveryTable {
+  return {
+    acceptDelivery: (delivery, queue) =>
+      database.transaction(async (transaction) => {
+        const outcome = await enter(transaction, delivery);
+        if (outcome === 'queued') await jobs.sendDelivery(transaction, queue, delivery.id);
+        return outcome;
+      }),
+
+    findDelivery: async (id) => {
+      const [row] = await database.query<DeliveryRow>('select * from metainfer.deliveries where id = $1', [
+        id,
+      ]);
+      return row === undefined ? undefined : toDelivery(row);
+    },
+
+    finishDelivery: async (id, outcome, detail) => {
+      await database.query('update metainfer.deliveries set outcome = $2, detail = $3 where id = $1', [
+        id,
+        outcome,
+        detail === null ? null : plainText(detail),
+      ]);
+    },
+
+    hasDelivery: async (id) => {
+      const rows = await database.query('select from metainfer.deliveries where id = $1', [id]);
+      return rows.length > 0;
+    },
+  };
+}
+
+async function enter(transaction: Transaction, delivery: NewDelivery): Promise<'queued' | 'duplicate'> {
+  // Two copies that come in at the same moment must see one another.
+  await transaction.query(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [delivery.semanticKey]);
+  const [known] = await transaction.query<{ outcome: DeliveryOutcome }>(
+    'select outcome from metainfer.deliveries where id = $1 for update',
+    [delivery.id],
+  );
+  if (known !== undefined && known.outcome !== 'failed') return 'duplicate';
+  if (known !== undefined) {
+    await transaction.query(
+      `update metainfer.deliveries set outcome = 'queued', detail = null where id = $1`,
+      [delivery.id],
+    );
+    return 'queued';
+  }
+  const original = await findOriginal(transaction, delivery);
+  const outcome = original === undefined ? 'queued' : 'duplicate';
+  await transaction.query(
+    `insert into metainfer.deliveries (id, event, action, repository_id, installation_id, semantic_key,
+       copy_window_seconds, payload, outcome, detail) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      delivery.id,
+      delivery.event,
+      delivery.action,
+      delivery.repositoryId,
+      delivery.installationId,
+      delivery.semanticKey,
+      delivery.copyWindowSeconds,
+      JSON.stringify(delivery.payload),
+      outcome,
+      original === undefined ? null : `the same content as delivery ${original}`,
+    ],
+  );
+  return outcome;
+}
+
+/** A copy of a failed delivery isn't one: it is the second chance. */
+async function findOriginal(transaction: Transaction, delivery: NewDelivery): Promise<string | undefined> {
+  const [row] = await transaction.query<{ id: string }>(
+    `select id from metainfer.deliveries
+     where semantic_key = $1 and outcome not in ('failed', 'duplicate')
+       and received_at > now() - make_interval(secs => $2) limit 1`,
+    [delivery.semanticKey, delivery.copyWindowSeconds],
+  );
+  return row?.id;
+}
+
+type DeliveryRow = {
+  readonly id: string;
+  readonly event: string;
+  readonly action: string | null;
+  readonly repository_id: string | null;
+  readonly installation_id: string | null;
+  readonly semantic_key: string;
+  readonly copy_window_seconds: number;
+  readonly payload: string;
+  readonly received_at: Date;
+  readonly outcome: DeliveryOutcome;
+  readonly detail: string | null;
+};
+
+function toDelivery(row: DeliveryRow): Delivery {
+  return {
+    id: row.id,
+    event: row.event,
+    action: row.action,
+    repositoryId: row.repository_id === null ? null : Number(row.repository_id),
+    installationId: row.installation_id === null ? null : Number(row.installation_id),
+    semanticKey: row.semantic_key,
+    copyWindowSeconds: row.copy_window_seconds,
+    payload: JSON.parse(row.payload),
+    receivedAt: row.received_at,
+    outcome: row.outcome,
+    detail: row.detail,
+  };
+}

@@ -1,0 +1,128 @@
+import pg from 'pg';
+import { PgBoss } from 'pg-boss';
+import type { Logger } from 'pino';
+import { AppError } from '../../model/errors.ts';
+import { createActiveSteps } from './active-steps.ts';
+import { countAll } from './count-all.ts';
+import { createDatabase, type Database } from './database.ts';
+import { createDeliveryTable } from './delivery-table.ts';
+import { createEffectLog } from './effect-log.ts';
+import { createJobQueues } from './job-queues.ts';
+import { createJobSender } from './job-sender.ts';
+import { migrate } from './migrations.ts';
+import { openEmbedded } from './open-embedded.ts';
+import { defineQueues, type QueueName } from './queue-definitions.ts';
+import { createRepositoryNotes } from './repository-notes.ts';
+import { createRunFinder } from './run-finder.ts';
+import { createRunPapers } from './run-papers.ts';
+import { createRunTable, type StepFunction } from './run-table.ts';
+import type { Queues, Store } from './store.ts';
+
+export type StoreTarget =
+  /** PostgreSQL in this process: one instance, nothing to install. `cacheFolder` holds what makes first starts fast. */
+  | { readonly kind: 'embedded'; readonly folder: string; readonly cacheFolder: string }
+  | { readonly kind: 'postgres'; readonly url: string };
+
+export interface StoreOptions {
+  readonly log: Logger;
+  /** Name of this app instance in the database's register. */
+  readonly instance: string;
+  /** The runs' transition function: `step` of src/pipeline.ts. */
+  readonly step: StepFunction;
+}
+
+/**
+ * Opens the database, brings its schema up to date and makes the queues; no job runs before `queues.start`.
+ * Close it after `queues.stop`.
+ * @throws AppError DATABASE_UNAVAILABLE
+ */
+export async function openStore(
+  target: StoreTarget,
+  options: StoreOptions,
+): Promise<{ readonly store: Store; readonly queues: Queues; close(): Promise<void> }> {
+  const { log } = options;
+  const database =
+    target.kind === 'embedded'
+      ? await openEmbedded(target.folder, target.cacheFolder, log)
+      : await openServer(target.url, log);
+  try {
+    await migrate(database);
+    const boss = await startBoss(database, options);
+    const parts = assemble(database, boss, options);
+    const close = async (): Promise<void> => {
+      await parts.queues.stop(0);
+      await database.close();
+    };
+    return { ...parts, close };
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+function assemble(
+  database: Database,
+  boss: PgBoss,
+  { log, step }: StoreOptions,
+): { readonly store: Store; readonly queues: Queues } {
+  const activeSteps = createActiveSteps();
+  const workers = new Map<QueueName, string[]>();
+  const jobs = createJobSender(boss, (queue) => {
+    for (const id of workers.get(queue) ?? []) boss.notifyWorker(id);
+  });
+  const store: Store = {
+    effects: createEffectLog(database),
+    ...createDeliveryTable(database, jobs),
+    ...createRunTable(database, jobs, activeSteps, step),
+    ...createRunFinder(database),
+    ...createRunPapers(database),
+    ...createRepositoryNotes(database),
+    ping: async () => {
+      await database.query('select 1');
+    },
+    counts: () => countAll(database, boss),
+  };
+  return { store, queues: createJobQueues({ boss, database, activeSteps, log, workers }) };
+}
+
+async function startBoss(database: Database, { log, instance }: StoreOptions): Promise<PgBoss> {
+  const boss = new PgBoss({
+    db: { executeSql: database.executeSql },
+    backend: database.isEmbedded ? 'pglite' : 'postgres',
+    instanceName: instance,
+    superviseIntervalSeconds: 2,
+    monitorIntervalSeconds: 2,
+  });
+  boss.on('error', (error) => log.error({ error: error.message }, 'the job queue met an error'));
+  boss.on('warning', (warning) => log.warn({ warning: warning.message }, 'the job queue warns'));
+  await boss.start();
+  await defineQueues(boss);
+  return boss;
+}
+
+/** @throws AppError DATABASE_UNAVAILABLE naming the server, never the password */
+async function openServer(url: string, log: Logger): Promise<Database> {
+  const pool = new pg.Pool({ connectionString: url, max: 10, connectionTimeoutMillis: 10_000 });
+  const database = createDatabase(pool, false, log);
+  try {
+    await database.query('select 1');
+    return database;
+  } catch (error) {
+    await database.close();
+    throw new AppError(
+      'DATABASE_UNAVAILABLE',
+      `PostgreSQL at ${withoutPassword(url)} cannot be reached: ${(error as Error).message}.\n` +
+        'Look whether the server runs and DATABASE_URL names the right host, database and user.',
+      { cause: error },
+    );
+  }
+}
+
+function withoutPassword(url: string): string {
+  try {
+    const { hostname, port, pathname } = new URL(url);
+    return `${hostname}${port === '' ? '' : `:${port}`}${pathname}`;
+  } catch {
+    return 'the address in DATABASE_URL';
+  }
+}

@@ -1,0 +1,164 @@
+import { AppError } from '../../model/errors.ts';
+import type { RunEffect, RunEvent, RunState } from '../../model/run.ts';
+import type { RunRecord } from '../../model/run-record.ts';
+import type { ActiveSteps } from './active-steps.ts';
+import type { Database, Transaction } from './database.ts';
+import type { JobSender } from './job-sender.ts';
+import { type RunRow, toRunRecord } from './run-row.ts';
+import type { NewRun, Store } from './store.ts';
+
+type RunTable = Pick<
+  Store,
+  'createRun' | 'nextReadyRun' | 'moveRun' | 'postponeStep' | 'requestCancel' | 'markSuperseded'
+>;
+
+/** The state machine's transition function, src/pipeline.ts. */
+export type StepFunction = (
+  state: RunState,
+  event: RunEvent,
+) => { readonly state: RunState; readonly effects: readonly RunEffect[] };
+
+/** The methods that change runs; each queues what must follow in its own transaction. */
+export function createRunTable(
+  database: Database,
+  jobs: JobSender,
+  activeSteps: ActiveSteps,
+  step: StepFunction,
+): RunTable {
+  return {
+    createRun: (run) => database.transaction((transaction) => createRun(transaction, jobs, run)),
+
+    nextReadyRun: async (repositoryId) => {
+      // A cancellation is taken up even by a run that waits or was postponed.
+      const [row] = await database.query<RunRow>(
+        `select * from metainfer.runs where repository_id = $1 and status in ('running', 'waiting')
+           and (is_cancel_requested or status = 'running' and coalesce(not_before <= now(), true))
+         order by number limit 1`,
+        [repositoryId],
+      );
+      if (row === undefined) return undefined;
+      const run = toRunRecord(row);
+      activeSteps.note(repositoryId, run);
+      return run;
+    },
+
+    moveRun: (id, event, onlyIf) =>
+      database.transaction(async (transaction) => {
+        const before = await lockRun(transaction, id);
+        if (onlyIf !== undefined && !onlyIf(before)) return undefined;
+        const { state, effects } = step(before.state, event);
+        const after = await saveState(transaction, id, state, before.isCancelRequested);
+        const hasStep = effects.some((effect) => effect.type === 'perform');
+        if (hasStep || after.isCancelRequested) await jobs.sendStep(transaction, after.repository.id);
+        return after;
+      }),
+
+    postponeStep: (id, delaySeconds) =>
+      database.transaction(async (transaction) => {
+        const [row] = await transaction.query<RunRow>(
+          `update metainfer.runs set step_failures = step_failures + 1, updated_at = now(),
+             not_before = now() + make_interval(secs => $2) where id = $1 returning *`,
+          [id, delaySeconds],
+        );
+        const run = toRunRecord(required(row, id));
+        await jobs.sendStep(transaction, run.repository.id, Math.ceil(delaySeconds));
+        return run;
+      }),
+
+    requestCancel: (id) =>
+      database.transaction(async (transaction) => {
+        const run = await lockRun(transaction, id);
+        if (!isCancellable(run.state)) return;
+        await transaction.query(
+          'update metainfer.runs set is_cancel_requested = true, updated_at = now() where id = $1',
+          [id],
+        );
+        await jobs.sendStep(transaction, run.repository.id);
+        transaction.afterCommit(() => activeSteps.cancel(id));
+      }),
+
+    markSuperseded: async (id, byNumber) => {
+      await database.query('update metainfer.runs set superseded_by = $2, updated_at = now() where id = $1', [
+        id,
+        byNumber,
+      ]);
+    },
+  };
+}
+
+/** A run that has ended, or only has its end left to tell, has nothing to cancel. */
+function isCancellable(state: RunState): boolean {
+  return (state.status === 'running' || state.status === 'waiting') && state.next !== 'conclude';
+}
+
+async function createRun(
+  transaction: Transaction,
+  jobs: JobSender,
+  run: NewRun,
+): Promise<{ run: RunRecord; isNew: boolean }> {
+  const { repository, source } = run;
+  await transaction.query(`select pg_advisory_xact_lock(hashtextextended('run', $1))`, [repository.id]);
+  const [open] = await transaction.query<RunRow>(
+    `select * from metainfer.runs where repository_id = $1 and source_kind = $2 and source_number = $3
+       and source_path is not distinct from $4 and request_sha256 = $5 and status in ('running', 'waiting')`,
+    [repository.id, source.kind, source.number, source.path, run.requestSha256],
+  );
+  if (open !== undefined) return { run: toRunRecord(open), isNew: false };
+  const [row] = await transaction.query<RunRow>(
+    `insert into metainfer.runs (id, repository_id, repository, source_kind, source_number, source_path,
+       source_first_line, requested_by_id, requested_by, request_sha256, state, status)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning *`,
+    [
+      run.id,
+      repository.id,
+      JSON.stringify(repository),
+      source.kind,
+      source.number,
+      source.path,
+      source.firstLine,
+      run.requestedBy.id,
+      JSON.stringify(run.requestedBy),
+      run.requestSha256,
+      JSON.stringify(run.state),
+      run.state.status,
+    ],
+  );
+  if (run.state.status === 'running') await jobs.sendStep(transaction, repository.id);
+  return { run: toRunRecord(row!), isNew: true };
+}
+
+async function lockRun(transaction: Transaction, id: string): Promise<RunRecord> {
+  const [row] = await transaction.query<RunRow>('select * from metainfer.runs where id = $1 for update', [
+    id,
+  ]);
+  return toRunRecord(required(row, id));
+}
+
+function required(row: RunRow | undefined, id: string): RunRow {
+  if (row === undefined) throw new AppError('INTERNAL', `The store has no run ${id}.`);
+  return row;
+}
+
+/** A new state starts with no failed tries; a wish to cancel lasts only as long as there is something to cancel. */
+async function saveState(
+  transaction: Transaction,
+  id: string,
+  state: RunState,
+  isCancelRequested: boolean,
+): Promise<RunRecord> {
+  const isOpen = state.status === 'running' || state.status === 'waiting';
+  const [row] = await transaction.query<RunRow>(
+    `update metainfer.runs set state = $2, status = $3, pull_number = $4, is_cancel_requested = $5,
+       step_failures = 0, not_before = null, updated_at = now(),
+       finished_at = case when $6 then null else now() end where id = $1 returning *`,
+    [
+      id,
+      JSON.stringify(state),
+      state.status,
+      state.github?.pullNumber ?? null,
+      isCancelRequested && isCancellable(state),
+      isOpen,
+    ],
+  );
+  return toRunRecord(row!);
+}
