@@ -154,7 +154,8 @@ export interface RepositoryClient {
 }
 
 export interface AppDelivery {
-  readonly id: number;
+  /** A text: GitHub's delivery ids are larger than a number can hold since 2026. */
+  readonly id: string;
   readonly guid: string;
   readonly event: string;
   readonly status: number;
@@ -169,7 +170,7 @@ export interface AppClient {
   repository(ref: RepositoryRef): RepositoryClient;
   /** Newest first, back to `since`. */
   listDeliveries(since: Date): Promise<readonly AppDelivery[]>;
-  redeliver(id: number): Promise<void>;
+  redeliver(id: string): Promise<void>;
   /** Requests since the start, by method: for the request benchmark and /metrics. */
   readonly requestCounts: Readonly<{ reads: number; writes: number; notifying: number }>;
 }

@@ -1,0 +1,159 @@
+import { AppError } from '../../model/errors.ts';
+import { githubMessageOf, statusOf } from './github-errors.ts';
+import { lookAndWrite, makeOnce, withoutRetries } from './make-once.ts';
+import type { Once, RepositoryClient } from './repository-client.ts';
+import { orUndefined, type RepositorySession } from './repository-session.ts';
+
+type Change = Parameters<RepositoryClient['commitFiles']>[1];
+
+interface BranchHead {
+  readonly sha: string;
+  readonly treeSha: string;
+  readonly message: string;
+  readonly parents: readonly string[];
+}
+
+async function readHead(session: RepositorySession, branch: string): Promise<BranchHead | undefined> {
+  const answer = await orUndefined(
+    session.call((octokit) => octokit.rest.repos.getBranch({ ...session.place, branch })),
+  );
+  if (answer === undefined) return undefined;
+  const { sha, parents, commit } = answer.data.commit;
+  return {
+    sha,
+    treeSha: commit.tree.sha,
+    message: commit.message,
+    parents: parents.map((it) => it.sha ?? ''),
+  };
+}
+
+export async function readBranch(
+  session: RepositorySession,
+  branch: string,
+): Promise<{ readonly sha: string; readonly treeSha: string } | undefined> {
+  const head = await readHead(session, branch);
+  return head && { sha: head.sha, treeSha: head.treeSha };
+}
+
+/** The trailer that makes a commit ours: the run may make several, each by its own key. */
+function effectTrailer(once: Once): string {
+  return `Metainfer-Effect: ${once.scope}/${once.key}`.replace(/\s+/g, ' ');
+}
+
+function messageOf(once: Once, change: Change): string {
+  const trailers = Object.entries(change.trailers).map(([name, value]) => `${name}: ${value}`);
+  return `${change.message.trimEnd()}\n\n${[...trailers, effectTrailer(once)].join('\n')}\n`;
+}
+
+function isOurs(head: BranchHead | undefined, once: Once, change: Change): head is BranchHead {
+  if (head === undefined || !head.message.split(/\r?\n/).includes(effectTrailer(once))) return false;
+  return change.expectedHead === undefined || head.parents.includes(change.expectedHead);
+}
+
+function moved(session: RepositorySession, branch: string, found: string): AppError {
+  const { owner, name } = session.repository;
+  return new AppError(
+    'BRANCH_MOVED',
+    `The branch ${branch} of ${owner}/${name} ${found}. Nothing was overwritten. Delete or rename the branch, then comment "/metainfer retry".`,
+  );
+}
+
+/** The commit to build on: the branch's own head, or the base's where the branch is made. */
+async function readParent(session: RepositorySession, change: Change): Promise<BranchHead> {
+  const { branch, base, expectedHead } = change;
+  const head = await readHead(session, expectedHead === undefined ? base : branch);
+  if (expectedHead === undefined && head === undefined) {
+    throw moved(session, base, 'is not there (renamed, deleted, or the repository is empty)');
+  }
+  if (head === undefined) throw moved(session, branch, 'was deleted while the run was on its way');
+  if (expectedHead !== undefined && head.sha !== expectedHead) {
+    throw moved(session, branch, `has commits that this run did not make (${head.sha.slice(0, 12)})`);
+  }
+  return head;
+}
+
+/** Tree and commit: without a ref they are nothing yet, so Octokit may repeat them. */
+async function writeCommit(session: RepositorySession, once: Once, change: Change): Promise<string> {
+  const parent = await readParent(session, change);
+  const tree = await session.call((octokit) =>
+    octokit.rest.git.createTree({
+      ...session.place,
+      base_tree: parent.treeSha,
+      tree: change.files.map(({ path, text }) => ({ path, mode: '100644', type: 'blob', content: text })),
+    }),
+  );
+  const commit = await session.call((octokit) =>
+    octokit.rest.git.createCommit({
+      ...session.place,
+      message: messageOf(once, change),
+      tree: tree.data.sha,
+      parents: [parent.sha],
+    }),
+  );
+  return commit.data.sha;
+}
+
+async function sendRef(session: RepositorySession, change: Change, sha: string): Promise<void> {
+  const { branch, expectedHead } = change;
+  await session.call<unknown>((octokit) =>
+    expectedHead === undefined
+      ? octokit.rest.git.createRef({
+          ...session.place,
+          ref: `refs/heads/${branch}`,
+          sha,
+          request: withoutRetries,
+        })
+      : octokit.rest.git.updateRef({
+          ...session.place,
+          ref: `heads/${branch}`,
+          sha,
+          force: false,
+          request: withoutRetries,
+        }),
+  );
+}
+
+/** Moves the branch to the commit, never by force. A branch of the same name is adopted only where it is ours. */
+async function pointBranch(
+  session: RepositorySession,
+  once: Once,
+  change: Change,
+  sha: string,
+): Promise<string> {
+  try {
+    const look = async () => {
+      const head = await readHead(session, change.branch);
+      return head?.sha === sha ? { githubId: sha, url: null } : undefined;
+    };
+    const write = async () => {
+      await sendRef(session, change, sha);
+      return { githubId: sha, url: null };
+    };
+    return (await lookAndWrite(session, { look, write }, false)).githubId;
+  } catch (error) {
+    const isRefRefused =
+      statusOf(error) === 422 && /already exists|fast forward|does not exist/i.test(githubMessageOf(error));
+    if (!isRefRefused) throw error;
+    const head = await readHead(session, change.branch);
+    if (isOurs(head, once, change)) return head.sha;
+    throw moved(session, change.branch, 'exists already or was moved by somebody else');
+  }
+}
+
+export async function commitFiles(
+  session: RepositorySession,
+  once: Once,
+  change: Change,
+): Promise<{ readonly sha: string }> {
+  const made = await makeOnce(session, once, {
+    look: async () => {
+      const head = await readHead(session, change.branch);
+      return isOurs(head, once, change) ? { githubId: head.sha, url: null } : undefined;
+    },
+    write: async () => {
+      const sha = await writeCommit(session, once, change);
+      return { githubId: await pointBranch(session, once, change, sha), url: null };
+    },
+  });
+  return { sha: made.githubId };
+}

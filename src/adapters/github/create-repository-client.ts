@@ -1,0 +1,65 @@
+import { downloadArtifact } from './artifacts.ts';
+import { createCheck, updateCheck } from './checks.ts';
+import { createComment, replyToReviewComment, upsertComment } from './comments.ts';
+import { commitFiles, readBranch } from './commits.ts';
+import { listPullFiles, markReady, openPull, readPull, requestReviewers, updatePullBody } from './pulls.ts';
+import {
+  addLabel,
+  grantedPermissions,
+  permissionOf,
+  react,
+  readFile,
+  readIssue,
+  removeLabel,
+} from './reads.ts';
+import type { RepositoryClient } from './repository-client.ts';
+import type { RepositorySession } from './repository-session.ts';
+import { createReview } from './reviews.ts';
+import {
+  cancelWorkflowRun,
+  dispatchWorkflow,
+  findWorkflowRun,
+  listWorkflowJobs,
+  readWorkflow,
+  readWorkflowRun,
+} from './workflows.ts';
+
+/** The operations of one repository, bound to its session. */
+export function createRepositoryClient(session: RepositorySession): RepositoryClient {
+  function bind<Arguments extends unknown[], Result>(
+    operation: (session: RepositorySession, ...rest: Arguments) => Result,
+  ): (...rest: Arguments) => Result {
+    return (...rest) => operation(session, ...rest);
+  }
+  return {
+    repository: session.repository,
+    permissionOf: bind(permissionOf),
+    readFile: bind(readFile),
+    readBranch: bind(readBranch),
+    readIssue: bind(readIssue),
+    readPull: bind(readPull),
+    listPullFiles: bind(listPullFiles),
+    grantedPermissions: bind(grantedPermissions),
+    react: bind(react),
+    addLabel: bind(addLabel),
+    removeLabel: bind(removeLabel),
+    upsertComment: bind(upsertComment),
+    createComment: bind(createComment),
+    replyToReviewComment: bind(replyToReviewComment),
+    commitFiles: bind(commitFiles),
+    openPull: bind(openPull),
+    markReady: bind(markReady),
+    updatePullBody: bind(updatePullBody),
+    requestReviewers: bind(requestReviewers),
+    createReview: bind(createReview),
+    createCheck: bind(createCheck),
+    updateCheck: bind(updateCheck),
+    readWorkflow: bind(readWorkflow),
+    dispatchWorkflow: bind(dispatchWorkflow),
+    findWorkflowRun: bind(findWorkflowRun),
+    readWorkflowRun: bind(readWorkflowRun),
+    listWorkflowJobs: bind(listWorkflowJobs),
+    cancelWorkflowRun: bind(cancelWorkflowRun),
+    downloadArtifact: bind(downloadArtifact),
+  };
+}
