@@ -1,0 +1,99 @@
+import type { Report } from '../model/report.ts';
+import { shorten } from './escape-text.ts';
+import { speedInWords } from './goals.ts';
+import { count, listWords } from './markdown.ts';
+import { hasEnded, standingOf, stepAt, stepName } from './run-progress.ts';
+import { engineName, type RunView } from './run-view.ts';
+
+const marks = {
+  queued: '🕒',
+  working: '⏳',
+  approval: '⏸️',
+  runner: '⏳',
+  passed: '✅',
+  failed: '❌',
+  cancelled: '⏹️',
+  superseded: '⏹️',
+} as const;
+
+/** The first line of a comment: mark, engine, state in one phrase. Plain text. */
+export function headline(view: RunView): string {
+  return `${marks[standingOf(view)]} ${engineName(view)}: ${stateInWords(view)}`;
+}
+
+/** How the run stands, in one phrase of plain text. */
+export function stateInWords(view: RunView): string {
+  const { run, report } = view;
+  const standing = standingOf(view);
+  if (standing === 'passed') return report === undefined ? 'passed' : `passed, ${verdictInWords(report)}`;
+  if (standing === 'failed') return failureInWords(view);
+  if (standing === 'cancelled') return 'cancelled';
+  if (standing === 'superseded') {
+    return run.supersededBy === null
+      ? 'superseded by a newer request'
+      : `superseded by run ${run.supersededBy}`;
+  }
+  if (standing === 'approval') return 'waiting for approval';
+  if (standing === 'queued') return `waiting for run ${view.waitingBehind} to end`;
+  if (standing === 'runner') {
+    return view.queue === null ? `on the runner${attempt(view)}` : 'waiting for a runner';
+  }
+  return stepName(stepAt(run.state));
+}
+
+function attempt({ run }: RunView): string {
+  return run.state.attempt > 1 ? `, attempt ${run.state.attempt}` : '';
+}
+
+/** `3 of 3 goals met, decodes 5,042 tokens/s, 3.48x llama.cpp`; plain text, nothing from outside in it. */
+export function verdictInWords(report: Report): string {
+  const met = report.goals.filter((goal) => goal.status === 'met').length;
+  const goals =
+    report.goals.length === 0 ? 'no goals asked' : `${met} of ${count(report.goals.length, 'goal')} met`;
+  const speed = speedInWords(report);
+  return speed === '' ? goals : `${goals}, ${speed}`;
+}
+
+/** What failed, for a headline and a check's title. */
+export function failureInWords(view: RunView): string {
+  const { failure } = view.run.state;
+  const { report, problems } = view;
+  if (failure?.code === 'CONSTRAINTS_INVALID' && problems !== undefined) {
+    return `${count(problems.problems.length, 'problem')} in the constraint file`;
+  }
+  if (failure?.code === 'NOT_COVERED') return 'not covered by knowledge yet';
+  if (failure?.code === 'VERDICT_FAILED' && report !== undefined) return `failed, ${reportFailure(report)}`;
+  const known: Record<string, string> = {
+    RUNNER_FAILED: 'not verified, the runner ended without a result',
+    REPORT_REJECTED: "not verified, the runner's report was rejected",
+    WORKFLOW_MISSING: 'stopped, the engine workflow is not set up',
+    BRANCH_MOVED: 'stopped, somebody else pushed to its branch',
+    NOT_PERMITTED: 'stopped, a permission is missing',
+    GITHUB_UNAVAILABLE: 'stopped, GitHub did not answer',
+    INTERNAL: 'stopped by a fault of the bot',
+  };
+  return known[failure?.code ?? ''] ?? `failed at ${stepName(failure?.step ?? 'judge')}`;
+}
+
+function reportFailure(report: Report): string {
+  const red = report.gates.filter((gate) => gate.status === 'failed');
+  if (red.length > 0) {
+    const findings = red.reduce((sum, gate) => sum + gate.findings.length, 0);
+    const names = listWords(red.map((gate) => gate.gate));
+    return `${count(findings, 'finding')} in gate ${names}`;
+  }
+  const open = report.goals.filter((goal) => goal.status !== 'met');
+  if (open.length > 0) {
+    const missed = open.some((goal) => goal.status === 'missed') ? 'missed' : 'not measured';
+    return `right, but ${count(open.length, 'goal')} of ${report.goals.length} ${missed}`;
+  }
+  return 'a gate did not run';
+}
+
+/** A check's title: the verdict in one line of at most 255 characters. */
+export function checkTitle(view: RunView): string {
+  const words = stateInWords(view);
+  const text = `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
+  const standing = standingOf(view);
+  return shorten(hasEnded(standing) || standing === 'approval' ? text : `${text}…`, 255);
+}

@@ -1,0 +1,55 @@
+import { parse } from 'yaml';
+import { z } from 'zod';
+import type { RunDocuments } from '../model/run-record.ts';
+import { codeSpan } from './escape-text.ts';
+import { count, paragraphs, table } from './markdown.ts';
+
+/** As much of an engine's provenance.yaml as the summary shows. */
+const Provenance = z.object({
+  files: z.array(
+    z.object({
+      path: z.string(),
+      origin: z.object({
+        kind: z.string(),
+        contract: z.string().optional(),
+        version: z.string().optional(),
+        realization: z.string().optional(),
+        realizationSha256: z.string().optional(),
+      }),
+    }),
+  ),
+});
+
+function readProvenance(engine: RunDocuments['engine']): z.infer<typeof Provenance> | undefined {
+  const text = engine.files.find((file) => file.path === 'provenance.yaml')?.text;
+  if (text === undefined) return undefined;
+  try {
+    return Provenance.safeParse(parse(text, { maxAliasCount: 0 })).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where the files of an engine come from: how many of each kind, then each realization by content hash. */
+export function renderProvenance(engine: RunDocuments['engine']): string {
+  const provenance = readProvenance(engine);
+  if (provenance === undefined) return '';
+  const { files } = provenance;
+  const of = (kind: string) => files.filter((file) => file.origin.kind === kind);
+  const realizations = of('realization');
+  const known = ['realization', 'contract', 'composer'];
+  const others = files.filter((file) => !known.includes(file.origin.kind));
+  const counts = [
+    `${count(realizations.length, 'source')} from realizations in knowledge`,
+    `${count(of('contract').length, 'header')} from contracts`,
+    `${count(of('composer').length, 'file')} by the composer`,
+    others.length === 0 ? 'none written by a model' : `**${others.length} written by a model**`,
+  ].join(', ');
+  const rows = realizations.map(({ path, origin }) => [
+    codeSpan(path, 'cell', 60),
+    codeSpan(`${origin.contract}@${origin.version}`, 'cell', 80),
+    codeSpan(origin.realization?.split('/').at(-1) ?? '–', 'cell', 60),
+    codeSpan(origin.realizationSha256?.slice(0, 12) ?? '–', 'cell'),
+  ]);
+  return paragraphs(`${counts}.`, table(['File', 'Contract', 'Realization', 'SHA-256'], rows));
+}

@@ -1,0 +1,116 @@
+import type { CheckAnnotation, CheckConclusion, CheckDraft } from '../model/delivery.ts';
+import type { GateResult } from '../model/report.ts';
+import { inlineText, shorten } from './escape-text.ts';
+import { findingsOf, repositoryPath } from './findings.ts';
+import { gateMeaning } from './gate-meaning.ts';
+import { benchmarkOf, renderConditions, renderGoals, renderSpeed } from './goals.ts';
+import { checkTitle } from './headline.ts';
+import { limitBody } from './limit-body.ts';
+import { paragraphs, table } from './markdown.ts';
+import { renderFailure } from './render-failure.ts';
+import { renderPlot } from './render-status.ts';
+import { hasEnded, renderProgress, renderWaiting, type Standing, standingOf } from './run-progress.ts';
+import type { RunView } from './run-view.ts';
+
+const maxAnnotations = 100;
+
+/** The check run "metainfer" on the engine's commit. */
+export function renderCheck(view: RunView): CheckDraft {
+  const standing = standingOf(view);
+  const isOver = hasEnded(standing);
+  const text = isOver && view.report !== undefined ? renderText(view) : '';
+  return {
+    status: isOver ? 'completed' : 'in_progress',
+    ...(isOver ? { conclusion: concludeAs(view, standing) } : {}),
+    title: checkTitle(view),
+    summary: limitBody(renderSummary(view), 'Cut here; the run has the rest.'),
+    ...(text === '' ? {} : { text }),
+    annotations: isOver ? annotate(view) : [],
+    actions: buttonsFor(standing),
+  };
+}
+
+/** Anything but a pass must not look like one: neutral would let a required check through. */
+function concludeAs(view: RunView, standing: Standing): CheckConclusion {
+  if (standing === 'passed') return 'success';
+  if (standing === 'cancelled' || standing === 'superseded') return 'cancelled';
+  const { failure, github } = view.run.state;
+  if (failure?.code === 'WORKFLOW_MISSING' || failure?.code === 'NOT_PERMITTED') return 'action_required';
+  if (failure?.code === 'RUNNER_FAILED' && github?.workflowConclusion === 'timed_out') return 'timed_out';
+  return 'failure';
+}
+
+function buttonsFor(standing: Standing): CheckDraft['actions'] {
+  if (standing === 'superseded') return [];
+  if (!hasEnded(standing)) {
+    return [{ label: 'Cancel', description: 'Stop this run and free the runner', identifier: 'cancel' }];
+  }
+  return [{ label: 'Retry', description: 'Verify this engine once more', identifier: 'retry' }];
+}
+
+function renderSummary(view: RunView): string {
+  if (!hasEnded(standingOf(view))) return paragraphs(renderWaiting(view), renderProgress(view));
+  return paragraphs(
+    renderFailure(view),
+    view.report !== undefined && renderGoals(view.report),
+    view.report === undefined && renderProgress(view),
+    renderPlot(view),
+  );
+}
+
+function renderText(view: RunView): string {
+  const report = view.report!;
+  const benchmark = benchmarkOf(report);
+  const speed =
+    benchmark === null ? '' : paragraphs('### Speed', renderSpeed(benchmark), renderConditions(benchmark));
+  const { compiler, cpu, protection } = report.environment;
+  const where = `${inlineText(cpu, 80)}, ${inlineText(compiler, 120)}; sandbox: ${protection.sandbox}. Engine tree \`${report.engine.treeSha256.slice(0, 16)}\`, run seed ${report.inputs.runSeed}.`;
+  return limitBody(
+    paragraphs('### Gates', renderGates(report.gates), speed, '### Where', where),
+    'Cut here; the run has the rest.',
+  );
+}
+
+const gateWords: Readonly<Record<GateResult['status'], string>> = {
+  passed: '✅ passed',
+  failed: '❌ failed',
+  skipped: '⚠️ not run',
+  'not-applicable': '– not applicable',
+};
+
+function renderGates(gates: readonly GateResult[]): string {
+  const rows = gates.map((gate) => [
+    `\`${gate.gate}\``,
+    gate.reason === null
+      ? gateWords[gate.status]
+      : `${gateWords[gate.status]}: ${inlineText(gate.reason, 160)}`,
+    gate.findings.length === 0 ? '' : String(gate.findings.length),
+    `${gate.seconds.toFixed(1)} s`,
+    gateMeaning[gate.gate],
+  ]);
+  return table(['Gate', 'Outcome', 'Findings', 'Time', 'Holds that'], rows, [2, 3]);
+}
+
+/** Findings at their lines, in the Files tab too. Annotations are plain text. */
+function annotate(view: RunView): CheckAnnotation[] {
+  if (view.report === undefined) return [];
+  return findingsOf(view.report)
+    .slice(0, maxAnnotations)
+    .flatMap((finding) => {
+      const path = repositoryPath(view, finding);
+      if (path === null) return [];
+      const line = finding.line ?? 1;
+      const title = `${finding.gate}${finding.contract === null ? '' : ` · ${finding.contract}`}`;
+      const message = finding.message.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, ' ');
+      return [
+        {
+          path,
+          startLine: line,
+          endLine: line,
+          level: 'failure',
+          title: shorten(title, 200),
+          message,
+        } as const,
+      ];
+    });
+}

@@ -1,0 +1,73 @@
+import { codeBlock, codeSpan, messageLines, messageText } from './escape-text.ts';
+import { findingLine, findingsOf } from './findings.ts';
+import { details, paragraphs } from './markdown.ts';
+import type { RunView } from './run-view.ts';
+
+const shownFindings = 10;
+const shownLogLines = 60;
+
+/** Why a run failed and what a person can do; empty where it did not. */
+export function renderFailure(view: RunView): string {
+  const { failure } = view.run.state;
+  if (failure === undefined) return '';
+  return paragraphs(renderCause(view), `**What to do:** ${nextStep(view)}`, renderLog(view));
+}
+
+function renderCause(view: RunView): string {
+  const { failure } = view.run.state;
+  const findings = view.report === undefined ? [] : findingsOf(view.report);
+  if (failure?.code !== 'VERDICT_FAILED' || findings.length === 0)
+    return messageLines(failure?.message ?? '');
+  const shown = findings.slice(0, shownFindings).map(findingLine);
+  const rest = findings.length - shown.length;
+  return [
+    ...shown,
+    ...(rest > 0 ? [`- … and ${rest} more, in \`report.json\` of the workflow run`] : []),
+  ].join('\n');
+}
+
+/** One or two sentences: the next move, and whose it is. */
+export function nextStep(view: RunView): string {
+  const { failure, attempt } = view.run.state;
+  if (failure === undefined) return '';
+  const known = advice[failure.code];
+  if (known !== undefined) return known(view);
+  const where = attempt > 0 ? ' The branch and the draft pull request stay as they are.' : '';
+  return `${messageText(failure.next)}${where}`;
+}
+
+const advice: Readonly<Record<string, (view: RunView) => string>> = {
+  VERDICT_FAILED: adviseOnVerdict,
+  RUNNER_FAILED: () =>
+    'The engine is not to blame yet: nothing was judged. Look at the workflow run, see that the runner is well (disk, memory, bubblewrap, the weights folder), then comment `/metainfer retry`.',
+  REPORT_REJECTED: () =>
+    'Nothing was taken from that report. If nobody changed the workflow file or the runner, comment `/metainfer retry`; if it happens again, the runner is not to be trusted: its operator should set it up anew.',
+  BRANCH_MOVED: ({ run }) =>
+    `Nothing was overwritten. Delete the branch ${codeSpan(run.state.github?.branch ?? `metainfer/${run.source.number}-…`)} or rename it to keep it, then comment \`/metainfer retry\`.`,
+  GITHUB_UNAVAILABLE: () =>
+    'Wait for GitHub to recover (https://www.githubstatus.com), then comment `/metainfer retry`.',
+  INTERNAL: ({ run }) =>
+    `This is a fault of the bot, not of your request. Please report it to its operator with the run id ${codeSpan(run.id)}; \`/metainfer retry\` tries once more.`,
+};
+
+function adviseOnVerdict({ run, report }: RunView): string {
+  const guilty = run.state.verification?.guilty ?? [];
+  if (guilty.length > 0) {
+    const [first, ...others] = guilty.slice(0, 6).map((contract) => codeSpan(contract, 'text', 60));
+    const more = others.length === 0 ? '' : ` (then ${others.join(', ')}, which may only follow from it)`;
+    return `The findings point at ${first}${more}. Its code comes from knowledge, so correct the realization there; then comment \`/metainfer retry\`. The branch stays as it is, nothing is merged.`;
+  }
+  const isRight = report?.gates.every((gate) => gate.status !== 'failed') === true;
+  if (isRight) {
+    return 'The engine computes the right thing but is not what was asked for. Relax the goal in the constraint file, or ask for other hardware or number formats; `/metainfer bench` measures once more where the machine was busy.';
+  }
+  return 'The findings name no contract; the workflow run has the full report and log.';
+}
+
+/** The end of the log, where nothing else tells what happened on the runner. */
+function renderLog({ log, run }: RunView): string {
+  if (log === undefined || run.state.failure?.code !== 'RUNNER_FAILED') return '';
+  const lines = log.text.trimEnd().split('\n');
+  const tail = lines.slice(-shownLogLines).map((line) => line.slice(0, 400));
+  return details(`End of the log (${tail.length} lines)`, codeBlock(tail.join('\n'), 'text'));
+}

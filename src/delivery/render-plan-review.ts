@@ -1,0 +1,90 @@
+import type { ChangedFile, ReviewDraft } from '../model/delivery.ts';
+import type { Problem } from '../model/problem.ts';
+import { codeBlock, codeSpan, inlineText, messageText } from './escape-text.ts';
+import { limitBody } from './limit-body.ts';
+import { count, paragraphs } from './markdown.ts';
+import { type Note, placeComments } from './place-comments.ts';
+import { codeFrame, renderNotCovered } from './render-problems.ts';
+import { engineName, type RunView } from './run-view.ts';
+import { suggestLine } from './suggest-line.ts';
+
+const limits = { inline: 30, fileLevel: 1 };
+
+interface ProblemNote extends Note {
+  readonly summary: string;
+}
+
+/** How a plan goes on: by itself, after somebody's word, or (from a fork) not at all. */
+export type PlanSequel = 'generates' | 'waits-for-approval' | 'plan-only';
+
+/** The review on a pull request that adds or changes a constraint file: its problems at their lines, or its plan. */
+export function renderPlanReview(
+  view: RunView,
+  files: readonly ChangedFile[],
+  sequel: PlanSequel,
+): ReviewDraft {
+  const path = view.run.source.path ?? view.run.state.input.fileName;
+  const placed = placeComments(notesOf(view, path), files, limits);
+  const errors = view.problems?.problems.filter((problem) => problem.severity === 'error').length ?? 0;
+  const isRefused = errors > 0 || view.run.state.failure !== undefined;
+  const body = paragraphs(
+    isRefused ? renderRefusedHead(view, path, errors) : renderPlanHead(view, path, sequel),
+    placed.rest.map((note) => note.summary).join('\n\n'),
+    view.problems !== undefined && renderNotCovered(view.problems.notCovered),
+    view.planText?.replace(/^## Plan: .*\n/, '').trim(),
+  );
+  return {
+    body: limitBody(body, 'Cut here; the run has the rest.'),
+    comments: placed.inline,
+    fileComments: placed.fileLevel,
+  };
+}
+
+function renderRefusedHead(view: RunView, path: string, errors: number): string {
+  const next = 'Push a corrected file to this pull request: I read it again by myself.';
+  if (errors > 0) return `**${count(errors, 'problem')} in ${codeSpan(path)}**, nothing was started. ${next}`;
+  const { failure } = view.run.state;
+  const isMissing = failure?.code === 'NOT_COVERED';
+  const why = isMissing ? 'asks for something that knowledge does not cover yet' : 'cannot be used';
+  return paragraphs(
+    `**${codeSpan(path)} ${why}**, nothing was started.`,
+    !isMissing && messageText(failure?.message ?? ''),
+    isMissing ? 'Ask for something that is covered, or add what is missing to `knowledge/`.' : next,
+  );
+}
+
+function renderPlanHead(view: RunView, path: string, sequel: PlanSequel): string {
+  const name = inlineText(engineName(view));
+  const sequels: Readonly<Record<PlanSequel, string>> = {
+    generates:
+      'The engine goes onto a branch of its own, with a pull request into the branch of this one; the status comment here follows it.',
+    'waits-for-approval':
+      'Somebody with write access can have the engine made: comment `/metainfer generate`.',
+    'plan-only':
+      'This pull request comes from a fork, so it gets a plan and nothing more. Once it is merged, or pushed to a branch of this repository by somebody with write access, the engine can be made.',
+  };
+  return `**Plan for ${name}** (${codeSpan(path)}). ${sequels[sequel]}`;
+}
+
+function notesOf(view: RunView, path: string): ProblemNote[] {
+  const text = view.run.state.input.text;
+  return (view.problems?.problems ?? []).map((problem) => {
+    const what = describe(problem);
+    const fixed = suggestLine(text, problem);
+    const frame = problem.line === undefined ? '' : codeFrame(text, problem.line, problem.column);
+    const place = problem.line === undefined ? '' : `**Line ${problem.line}:** `;
+    return {
+      path,
+      line: problem.line ?? null,
+      body: paragraphs(what, fixed !== undefined && codeBlock(fixed, 'suggestion')),
+      summary: paragraphs(`${place}${what}`, frame),
+    };
+  });
+}
+
+function describe(problem: Problem): string {
+  const severity = problem.severity === 'warning' ? 'Warning: ' : '';
+  const path = problem.path === undefined ? '' : `${codeSpan(problem.path)}: `;
+  const suggestion = problem.suggestion === undefined ? '' : ` ${messageText(problem.suggestion)}`;
+  return `${severity}${path}${messageText(problem.message)}${suggestion}`;
+}

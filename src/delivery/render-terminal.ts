@@ -1,0 +1,32 @@
+import { inlineText } from './escape-text.ts';
+import { findingLine, findingsOf } from './findings.ts';
+import { failureInWords, headline, verdictInWords } from './headline.ts';
+import { count, paragraphs } from './markdown.ts';
+import { nextStep } from './render-failure.ts';
+import { isRefusedText } from './render-status.ts';
+import { standingOf } from './run-progress.ts';
+import { engineName, type RunView } from './run-view.ts';
+
+/**
+ * The one new comment at a run's end, for whoever follows the issue by mail: what came of it and what to do. Null where
+ * the status comment alone says it (a file with problems, a run that a newer one replaced, one stopped by hand).
+ */
+export function renderTerminalComment(view: RunView): string | null {
+  const standing = standingOf(view);
+  if (isRefusedText(view) || (standing !== 'passed' && standing !== 'failed')) return null;
+  const pull = view.run.state.github?.pullNumber;
+  if (standing === 'passed') {
+    const verdict = view.report === undefined ? '' : `: ${inlineText(verdictInWords(view.report))}`;
+    const closes = view.run.source.kind === 'issue' ? ' Merging it closes this issue.' : '';
+    return `✅ **${inlineText(engineName(view))} passed**${verdict}. ${pull === undefined ? '' : `Please review #${pull}.`}${closes}`;
+  }
+  const findings = view.report === undefined ? [] : findingsOf(view.report);
+  const first = findings[0];
+  const more = findings.length - 1;
+  return paragraphs(
+    `❌ **${inlineText(engineName(view))}**: ${inlineText(failureInWords(view))}.${pull === undefined ? '' : ` The attempt stays a draft in #${pull}.`}`,
+    first !== undefined &&
+      `${findingLine(first)}${more > 0 ? `\n- … and ${count(more, 'more')}` : ''}`.replace('mores', 'more'),
+    `**What to do:** ${nextStep(view)}`,
+  );
+}

@@ -1,0 +1,175 @@
+import type { GithubStep, RunState } from '../model/run.ts';
+import { codeSpan, inlineText } from './escape-text.ts';
+import { count, link, listWords } from './markdown.ts';
+import type { RunView } from './run-view.ts';
+
+/** How a run stands, for a person. While `conclude` speaks, the run counts as ended already. */
+export type Standing =
+  | 'queued'
+  | 'working'
+  | 'approval'
+  | 'runner'
+  | 'passed'
+  | 'failed'
+  | 'cancelled'
+  | 'superseded';
+
+export function standingOf(view: Pick<RunView, 'run' | 'waitingBehind'>): Standing {
+  const { state } = view.run;
+  if (state.ending !== undefined) return state.ending;
+  if (state.status !== 'running' && state.status !== 'waiting') return state.status;
+  if (state.waitingFor === 'approval') return 'approval';
+  if (state.waitingFor === 'workflow') return 'runner';
+  return view.waitingBehind === null ? 'working' : 'queued';
+}
+
+export function hasEnded(standing: Standing): boolean {
+  return ['passed', 'failed', 'cancelled', 'superseded'].includes(standing);
+}
+
+/** Steps as a person follows them; the two that only post are part of their neighbours. */
+const shownSteps = ['constraints', 'plan', 'generate', 'publish', 'dispatch', 'judge'] as const;
+type ShownStep = (typeof shownSteps)[number];
+
+const stepWords: Readonly<Record<ShownStep, readonly [todo: string, now: string, done: string]>> = {
+  constraints: ['Read the constraint file', 'Reading the constraint file', 'Constraint file read'],
+  plan: ['Make a plan', 'Making a plan', 'Plan made'],
+  generate: ['Write the engine', 'Writing the engine', 'Engine written'],
+  publish: ['Open a draft pull request', 'Opening a draft pull request', 'Draft pull request opened'],
+  dispatch: ['Hand it to a runner', 'Handing it to a runner', 'Handed to a runner'],
+  judge: [
+    'Build, verify and time it on the runner',
+    'Building, verifying and timing it on the runner',
+    'Built, verified and timed on the runner',
+  ],
+};
+
+export function stepName(step: string): string {
+  const names: Record<string, string> = {
+    constraints: 'reading the constraint file',
+    plan: 'planning',
+    announce: 'posting the plan',
+    generate: 'writing the engine',
+    publish: 'opening the pull request',
+    dispatch: 'handing the engine to a runner',
+    judge: 'verification',
+    conclude: 'posting the results',
+  };
+  return names[step] ?? step;
+}
+
+const order: readonly GithubStep[] = [
+  ...(['constraints', 'plan', 'announce', 'generate', 'publish', 'dispatch', 'judge', 'conclude'] as const),
+];
+
+/** The step at which the run stands or stopped; `conclude` where every step is done. */
+export function stepAt(state: RunState): GithubStep {
+  if (state.failure !== undefined) return state.failure.step as GithubStep;
+  if (state.waitingFor === 'approval') return 'generate';
+  if (state.waitingFor === 'workflow') return 'judge';
+  if (state.next !== null && state.next !== 'conclude') return state.next as GithubStep;
+  if (state.ending === 'passed' || state.status === 'passed') return 'conclude';
+  // Stopped from outside: what the state holds tells how far it came.
+  if (state.verification !== undefined) return 'conclude';
+  if (state.github?.requestId !== undefined) return 'judge';
+  if (state.github !== undefined) return 'dispatch';
+  if (state.engineTreeSha256 !== undefined) return 'publish';
+  if (state.planSha256 !== undefined) return 'generate';
+  return state.constraintsSha256 === undefined ? 'constraints' : 'plan';
+}
+
+/** The steps as a list: done, at hand, stopped, to come. */
+export function renderProgress(view: RunView): string {
+  const standing = standingOf(view);
+  const at = order.indexOf(stepAt(view.run.state));
+  return shownSteps
+    .map((step) => {
+      const [todo, now, done] = stepWords[step];
+      const place = order.indexOf(step);
+      if (place < at) return `- ✅ ${done}${proof(step, view)}`;
+      const isHere = place === at || (step === 'generate' && order[at] === 'announce');
+      if (!isHere) return `- ⬜ ${todo}`;
+      if (standing === 'passed') return `- ✅ ${done}${proof(step, view)}`;
+      if (standing === 'failed') return `- ❌ ${todo}${proof(step, view)}`;
+      if (hasEnded(standing)) return `- ⏹️ ${todo}: stopped here`;
+      if (standing === 'approval') return `- ⏸️ ${todo}: waits for approval`;
+      if (standing === 'queued') return `- ⬜ ${todo}`;
+      return `- ⏳ ${now}${proof(step, view)}`;
+    })
+    .join('\n');
+}
+
+/** Where to see that a step happened. */
+function proof(step: ShownStep, view: RunView): string {
+  const { state } = view.run;
+  if (step === 'constraints' && state.constraintsSha256 !== undefined) {
+    return `, hash \`${state.constraintsSha256.slice(0, 12)}\``;
+  }
+  if (step === 'publish' && state.github !== undefined) {
+    return `: #${state.github.pullNumber} on ${codeSpan(state.github.branch)}`;
+  }
+  if (step === 'judge' && view.links.workflow !== null)
+    return `: ${link('workflow run', view.links.workflow)}`;
+  return '';
+}
+
+/** What the waiting is for, where a run waits; empty where it does not. */
+export function renderWaiting(view: RunView): string {
+  const { queue, waitingBehind } = view;
+  if (queue !== null && standingOf(view) === 'runner') return renderUnserved(view);
+  if (waitingBehind !== null && standingOf(view) === 'queued') {
+    return `Run ${waitingBehind} of this repository goes first: one engine is made at a time. Nothing to do.`;
+  }
+  return '';
+}
+
+/** A job that nobody takes: the label, and the runners that were seen. */
+export function renderUnserved(view: Pick<RunView, 'queue'>): string {
+  const { queue } = view;
+  if (queue === null) return '';
+  const labels = listWords(queue.labels.map((label) => codeSpan(label)));
+  const missing = queue.labels.filter(
+    (label) => !queue.seenRunners.some((runner) => runner.labels.includes(label)),
+  );
+  const head = `**No runner has taken the job for ${count(queue.waitingMinutes, 'minute')}.** It needs one self-hosted runner with all of these labels: ${labels}.`;
+  const which =
+    queue.seenRunners.length > 0 && missing.length > 0
+      ? ` No runner seen here has ${listWords(
+          missing.map((label) => codeSpan(label)),
+          'or',
+        )}.`
+      : '';
+  const seen =
+    queue.seenRunners.length === 0
+      ? 'No runner has ever taken a job of this repository.'
+      : `Runners seen here:\n${queue.seenRunners
+          .slice(0, 10)
+          .map(
+            ({ name, labels: has }) =>
+              `- ${codeSpan(name)} with ${listWords(has.slice(0, 20).map((label) => codeSpan(label)))}`,
+          )
+          .join('\n')}`;
+  const next =
+    'Whoever administers this repository can start such a runner, or add the missing label to one (**Settings → Actions → Runners**); the job then starts by itself. GitHub gives up after 24 hours. `/metainfer cancel` ends the wait.';
+  return `${head}${which}\n\n${seen}\n\n${next}`;
+}
+
+/** The attempts so far; empty before the first. */
+export function attemptRows(view: RunView): string[][] {
+  return view.attempts.map((attempt) => {
+    const seconds =
+      attempt.endedAt === null ? null : (attempt.endedAt.getTime() - attempt.startedAt.getTime()) / 1000;
+    return [
+      String(attempt.number),
+      `${attempt.startedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC`,
+      seconds === null ? '–' : showDuration(seconds),
+      attempt.outcome === null ? 'under way' : inlineText(attempt.outcome, 120),
+    ];
+  });
+}
+
+export function showDuration(seconds: number): string {
+  if (seconds < 90) return `${Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  return minutes < 90 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
