@@ -57,6 +57,10 @@ export function createWorld(options: {
         void queue.send(installation.app, request);
       }
     },
+    redeliver(app, { guid, event, action, installationId, repositoryId, payload }) {
+      const request = { guid, event, action, installationId, repositoryId, payload, redelivery: true };
+      void queue.send(app, request);
+    },
     async git(repository, args, input) {
       return (await runGit(repository.folder, args, input)).toString('utf8');
     },

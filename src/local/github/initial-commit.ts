@@ -1,3 +1,4 @@
+import { formatSignature, signatureOf } from './commit-author.ts';
 import type { Repository, World } from './world.ts';
 
 /** The first commit of a repository, on its default branch. */
@@ -7,11 +8,9 @@ export async function writeInitialCommit(
   files: Readonly<Record<string, string | Buffer>>,
 ): Promise<void> {
   const head = repository.defaultBranch;
-  const seconds = Math.floor(world.now().getTime() / 1000);
-  const { owner } = repository;
-  const author = `${owner.login} <${owner.id}+${owner.login}@users.noreply.local>`;
+  const author = formatSignature(signatureOf(repository.owner, world.now()));
   const parts: (string | Buffer)[] = [
-    `commit refs/heads/${head}\ncommitter ${author} ${seconds} +0000\n${data('Initial commit\n')}\n`,
+    `commit refs/heads/${head}\ncommitter ${author}\n${data('Initial commit\n')}\n`,
   ];
   for (const [path, content] of Object.entries(files)) {
     const bytes = Buffer.from(content);

@@ -125,6 +125,8 @@ export interface World {
     sender: User,
     options?: { readonly onlyApp?: number },
   ): void;
+  /** Sends a logged delivery again: same GUID, same payload. */
+  redeliver(app: App, delivery: Delivery): void;
   /** Runs git in the bare repository; gives stdout as UTF-8 text. @throws GitFailure with stderr */
   git(repository: Repository, args: readonly string[], input?: Buffer | string): Promise<string>;
   /** As `git`, but gives stdout as bytes: for blobs. */
