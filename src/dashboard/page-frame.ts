@@ -40,17 +40,22 @@ export interface Column {
 /** A table that becomes a list of cards on a narrow screen: the first cell heads the card. */
 export function showTable(columns: readonly Column[], rows: readonly (readonly HtmlValue[])[]): Html {
   const kind = (column: Column | undefined) => column?.isFigure === true && html` class="figure"`;
-  return html`<table class="cards"><thead><tr>${columns.map((column) => html`<th scope="col"${kind(column)}>${column.head}</th>`)}</tr></thead>
+  return html`<div class="scroll"><table class="cards"><thead><tr>${columns.map((column) => html`<th scope="col"${kind(column)}>${column.head}</th>`)}</tr></thead>
 <tbody>${rows.map(
     (row) => html`<tr>${row.map((cell, index) => {
-      const label = index > 0 && html` data-head="${columns[index]?.head}"`;
+      const label = html` data-head="${columns[index]?.head}"`;
       return html`<td${kind(columns[index])}${label}>${cell}</td>`;
     })}</tr>
 `,
-  )}</tbody></table>`;
+  )}</tbody></table></div>`;
 }
 
 /** A link, where the address is one of the web; else the text alone. */
 export function showLink(url: string | null | undefined, text: HtmlValue): Html {
   return url != null && /^https?:\/\/[^\s]+$/.test(url) ? html`<a href="${url}">${text}</a>` : html`${text}`;
+}
+
+/** Plain text with `code` in backticks set as code. */
+export function showProse(text: string): Html {
+  return html`${text.split(/(`[^`\n]+`)/).map((part) => (/^`.+`$/.test(part) ? html`<code>${part.slice(1, -1)}</code>` : part))}`;
 }

@@ -6,7 +6,7 @@ import type { Report } from '../model/report.ts';
 import { githubSteps, type RunStep } from '../model/run.ts';
 import type { Attempt, RunDocuments, RunRecord, TimelineEntry } from '../model/run-record.ts';
 import { type GithubLinks, linksOf, workflowLink } from './github-links.ts';
-import { framePage, reloadSeconds, showLink, showTable } from './page-frame.ts';
+import { framePage, reloadSeconds, showLink, showProse, showTable } from './page-frame.ts';
 import { showConditions, showFindings, showGates, showGoals, showSpeed } from './report-sections.ts';
 import { describeState, nameOf, showBadge } from './run-state.ts';
 import { showDuration, showTime } from './show-time.ts';
@@ -85,8 +85,8 @@ function showFailure({ state }: RunRecord): Html | false {
   const { step, code, message, next } = state.failure;
   return html`<section class="panel bad" aria-label="Why it failed"><h2>Why it failed</h2>
 <p class="soft">At “${step}” · <code>${code}</code></p>
-<p class="text">${message}</p>
-<p class="text"><strong>What to do:</strong> ${next}</p></section>`;
+<p class="text">${showProse(message)}</p>
+<p class="text"><strong>What to do:</strong> ${showProse(next)}</p></section>`;
 }
 
 function showProblems({ problems, notCovered }: RunDocuments['problems']): Html | false {

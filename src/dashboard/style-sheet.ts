@@ -27,15 +27,19 @@ p { margin: 0.5rem 0; }
 .state { font-weight: 600; white-space: nowrap; }
 .good { color: var(--good); } .bad { color: var(--bad); } .busy { color: var(--busy); } .wait { color: var(--wait); }
 .panel { background: var(--panel); border: 1px solid var(--line); border-left-width: 4px; border-radius: 4px; padding: 0.5rem 1rem; margin: 1rem 0; }
+.panel h2 { margin: 0.25rem 0; }
+.panel li:last-child { border: 0; }
 .panel.bad { border-left-color: var(--bad); color: var(--text); }
 .panel.wait { border-left-color: var(--wait); color: var(--text); }
 .text { white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate; }
 pre { background: var(--panel); border: 1px solid var(--line); border-radius: 4px; padding: 0.75rem; overflow: auto; max-height: 32rem; font: 0.8125rem/1.45 ui-monospace, monospace; unicode-bidi: isolate; }
 code { font: 0.875em ui-monospace, monospace; overflow-wrap: anywhere; unicode-bidi: isolate; }
 table { border-collapse: collapse; width: 100%; margin: 0.5rem 0; }
-th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.75rem 0.35rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
+th, td { text-align: left; vertical-align: top; padding: 0.35rem 0.75rem 0.35rem 0; border-bottom: 1px solid var(--line); overflow-wrap: break-word; }
+td .soft, td .text { overflow-wrap: anywhere; }
 th { color: var(--soft); font-size: 0.875rem; font-weight: 600; }
-td.figure, th.figure { text-align: right; font-variant-numeric: tabular-nums; }
+td.figure, th.figure { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.scroll { overflow-x: auto; }
 ol.steps { list-style: none; display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; padding: 0; margin: 0.75rem 0; }
 ol.plain { list-style: none; padding: 0; margin: 0; }
 ol.plain li { padding: 0.35rem 0; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; }
@@ -48,8 +52,8 @@ figcaption { color: var(--soft); font-size: 0.875rem; }
   table.cards thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   table.cards, table.cards tbody { display: block; }
   table.cards tr { display: block; border-bottom: 1px solid var(--line); padding: 0.5rem 0; }
-  table.cards td { display: block; border: 0; padding: 0.1rem 0; text-align: left; }
+  table.cards td:first-child { font-weight: 600; }
+  table.cards td, table.cards td.figure { display: block; border: 0; padding: 0.1rem 0; text-align: left; white-space: normal; }
   table.cards td[data-head]::before { content: attr(data-head) ': '; color: var(--soft); font-size: 0.875rem; }
-  .scroll { overflow-x: auto; }
 }
 `.trimStart();

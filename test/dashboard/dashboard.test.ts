@@ -93,7 +93,7 @@ describe('the page of a run', () => {
       /<img src="\/runs\/3\/plots\/speed\.svg" alt="Tokens per second[^"]*tiny-qwen3 5,042 ± 1,119, llama\.cpp 1,448/,
     );
     expect(page).toContain('<code>&gt;= 0.7x llama.cpp</code>');
-    for (const gate of realReport().gates) expect(page).toContain(`<td>${gate.gate}</td>`);
+    for (const gate of realReport().gates) expect(page).toContain(`data-head="Gate">${gate.gate}</td>`);
     expect(page).toContain('<h2>Plan: tiny-qwen3</h2>');
     expect(page).toContain('&lt;b&gt;1&lt;/b&gt;');
     expect(page).toContain('href="https://github.com/ada/engines/actions/runs/1234"');
