@@ -11,6 +11,8 @@ export interface Config {
   /** `auto`: bubblewrap where it works; `off`: limits only, said so in every report. */
   readonly sandbox: 'auto' | 'off';
   readonly showStacks: boolean;
+  /** A person's token for GitHub, for the commands that act as that person. */
+  readonly githubToken: string | undefined;
 }
 
 /** @throws AppError USAGE naming the variable and what it may be */
@@ -25,5 +27,6 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     cacheFolder: resolve(environment.METAINFER_CACHE || join(cacheRoot, 'metainfer')),
     sandbox,
     showStacks: environment.METAINFER_DEBUG === '1',
+    githubToken: environment.METAINFER_GITHUB_TOKEN || environment.GITHUB_TOKEN || undefined,
   });
 }
