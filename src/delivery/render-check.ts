@@ -9,7 +9,8 @@ import { limitBody } from './limit-body.ts';
 import { paragraphs, table } from './markdown.ts';
 import { renderFailure } from './render-failure.ts';
 import { renderPlot } from './render-status.ts';
-import { hasEnded, renderProgress, renderWaiting, type Standing, standingOf } from './run-progress.ts';
+import { renderWaiting } from './render-waiting.ts';
+import { hasEnded, renderProgress, type Standing, standingOf } from './run-progress.ts';
 import type { RunView } from './run-view.ts';
 
 const maxAnnotations = 100;

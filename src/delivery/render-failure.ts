@@ -42,6 +42,8 @@ const advice: Readonly<Record<string, (view: RunView) => string>> = {
     'The engine is not to blame yet: nothing was judged. Look at the workflow run, see that the runner is well (disk, memory, bubblewrap, the weights folder), then comment `/metainfer retry`.',
   REPORT_REJECTED: () =>
     'Nothing was taken from that report. If nobody changed the workflow file or the runner, comment `/metainfer retry`; if it happens again, the runner is not to be trusted: its operator should set it up anew.',
+  WORKFLOW_MISSING: () =>
+    'The comment about the set-up has the exact text and the links; once that is done, comment `/metainfer retry`.',
   BRANCH_MOVED: ({ run }) =>
     `Nothing was overwritten. Delete the branch ${codeSpan(run.state.github?.branch ?? `metainfer/${run.source.number}-…`)} or rename it to keep it, then comment \`/metainfer retry\`.`,
   GITHUB_UNAVAILABLE: () =>

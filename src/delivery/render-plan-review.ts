@@ -21,7 +21,7 @@ export type PlanSequel = 'generates' | 'waits-for-approval' | 'plan-only';
 export function renderPlanReview(
   view: RunView,
   files: readonly ChangedFile[],
-  sequel: PlanSequel,
+  sequel: PlanSequel = sequelOf(view),
 ): ReviewDraft {
   const path = view.run.source.path ?? view.run.state.input.fileName;
   const placed = placeComments(notesOf(view, path), files, limits);
@@ -51,6 +51,10 @@ function renderRefusedHead(view: RunView, path: string, errors: number): string 
     !isMissing && messageText(failure?.message ?? ''),
     isMissing ? 'Ask for something that is covered, or add what is missing to `knowledge/`.' : next,
   );
+}
+
+function sequelOf({ run }: RunView): PlanSequel {
+  return run.state.waitingFor === 'approval' ? 'waits-for-approval' : 'generates';
 }
 
 function renderPlanHead(view: RunView, path: string, sequel: PlanSequel): string {

@@ -7,7 +7,8 @@ import { limitBody } from './limit-body.ts';
 import { details, link, paragraphs, table } from './markdown.ts';
 import { renderFailure } from './render-failure.ts';
 import { adviseOnProblems, renderProblems } from './render-problems.ts';
-import { attemptRows, hasEnded, renderProgress, renderWaiting, standingOf } from './run-progress.ts';
+import { renderWaiting } from './render-waiting.ts';
+import { attemptRows, hasEnded, renderProgress, standingOf } from './run-progress.ts';
 import type { RunView } from './run-view.ts';
 
 /** The sticky comment on the issue (or constraint-file pull request) that asked: where the run is and what comes next. */
@@ -73,8 +74,6 @@ function renderLead(view: RunView, page: 'issue' | 'pull'): string {
       return 'Stopped as asked. `/metainfer retry` takes it up again.';
     case 'superseded':
       return 'The constraint file changed, so this run was stopped. What it left is not merged.';
-    case 'approval':
-      return 'The plan is below. Somebody with the right to spend runner time must approve before the engine is made.';
     default:
       return pull !== '' && page === 'issue' ? `The draft is in ${pull}.` : '';
   }

@@ -1,7 +1,7 @@
 import { inlineText } from './escape-text.ts';
 import { findingLine, findingsOf } from './findings.ts';
-import { failureInWords, headline, verdictInWords } from './headline.ts';
-import { count, paragraphs } from './markdown.ts';
+import { failureInWords, verdictInWords } from './headline.ts';
+import { paragraphs } from './markdown.ts';
 import { nextStep } from './render-failure.ts';
 import { isRefusedText } from './render-status.ts';
 import { standingOf } from './run-progress.ts';
@@ -26,7 +26,7 @@ export function renderTerminalComment(view: RunView): string | null {
   return paragraphs(
     `❌ **${inlineText(engineName(view))}**: ${inlineText(failureInWords(view))}.${pull === undefined ? '' : ` The attempt stays a draft in #${pull}.`}`,
     first !== undefined &&
-      `${findingLine(first)}${more > 0 ? `\n- … and ${count(more, 'more')}` : ''}`.replace('mores', 'more'),
+      `${findingLine(first)}${more > 0 ? `\n- … and ${more} more, at their lines in the review` : ''}`,
     `**What to do:** ${nextStep(view)}`,
   );
 }

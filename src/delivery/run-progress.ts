@@ -1,6 +1,6 @@
 import type { GithubStep, RunState } from '../model/run.ts';
 import { codeSpan, inlineText } from './escape-text.ts';
-import { count, link, listWords } from './markdown.ts';
+import { link } from './markdown.ts';
 import type { RunView } from './run-view.ts';
 
 /** How a run stands, for a person. While `conclude` speaks, the run counts as ended already. */
@@ -111,47 +111,6 @@ function proof(step: ShownStep, view: RunView): string {
   if (step === 'judge' && view.links.workflow !== null)
     return `: ${link('workflow run', view.links.workflow)}`;
   return '';
-}
-
-/** What the waiting is for, where a run waits; empty where it does not. */
-export function renderWaiting(view: RunView): string {
-  const { queue, waitingBehind } = view;
-  if (queue !== null && standingOf(view) === 'runner') return renderUnserved(view);
-  if (waitingBehind !== null && standingOf(view) === 'queued') {
-    return `Run ${waitingBehind} of this repository goes first: one engine is made at a time. Nothing to do.`;
-  }
-  return '';
-}
-
-/** A job that nobody takes: the label, and the runners that were seen. */
-export function renderUnserved(view: Pick<RunView, 'queue'>): string {
-  const { queue } = view;
-  if (queue === null) return '';
-  const labels = listWords(queue.labels.map((label) => codeSpan(label)));
-  const missing = queue.labels.filter(
-    (label) => !queue.seenRunners.some((runner) => runner.labels.includes(label)),
-  );
-  const head = `**No runner has taken the job for ${count(queue.waitingMinutes, 'minute')}.** It needs one self-hosted runner with all of these labels: ${labels}.`;
-  const which =
-    queue.seenRunners.length > 0 && missing.length > 0
-      ? ` No runner seen here has ${listWords(
-          missing.map((label) => codeSpan(label)),
-          'or',
-        )}.`
-      : '';
-  const seen =
-    queue.seenRunners.length === 0
-      ? 'No runner has ever taken a job of this repository.'
-      : `Runners seen here:\n${queue.seenRunners
-          .slice(0, 10)
-          .map(
-            ({ name, labels: has }) =>
-              `- ${codeSpan(name)} with ${listWords(has.slice(0, 20).map((label) => codeSpan(label)))}`,
-          )
-          .join('\n')}`;
-  const next =
-    'Whoever administers this repository can start such a runner, or add the missing label to one (**Settings → Actions → Runners**); the job then starts by itself. GitHub gives up after 24 hours. `/metainfer cancel` ends the wait.';
-  return `${head}${which}\n\n${seen}\n\n${next}`;
 }
 
 /** The attempts so far; empty before the first. */

@@ -1,3 +1,4 @@
+import type { Permission } from '../model/github.ts';
 import type { Plan } from '../model/plan.ts';
 import type { Report } from '../model/report.ts';
 import type { Attempt, RunDocuments, RunRecord, TimelineEntry } from '../model/run-record.ts';
@@ -49,6 +50,8 @@ export interface RunView {
   /** Number of the run of this repository that must end first; null where it is this run's turn. */
   readonly waitingBehind: number | null;
   readonly queue: QueueView | null;
+  /** Least permission that may let a run past its plan, from the repository's settings; absent: write. */
+  readonly approvalFrom?: Permission | 'anyone';
 }
 
 /** `name` of the constraint file once it is read, else the run by its number. */

@@ -97,16 +97,20 @@ function renderDiffers(problem: SetupProblem & { kind: 'workflow-differs' }, pla
 
 function renderLabels(problem: SetupProblem & { kind: 'labels-unserved' }): string {
   const labels = listWords(problem.labels.map((label) => codeSpan(label)));
-  const seen = problem.seenRunners.slice(0, 10).map(
-    ({ name, labels: has }) =>
-      `${codeSpan(name)} (${has
-        .slice(0, 20)
-        .map((label) => codeSpan(label))
-        .join(', ')})`,
+  return paragraphs(
+    `**No runner seen here has all of the labels ${labels}.** The administrator of this repository can register one under **Settings → Actions → Runners → New self-hosted runner**, with these labels.`,
+    renderSeen(problem.seenRunners),
   );
-  const which =
-    seen.length === 0
-      ? 'No runner has taken a job of this repository yet.'
-      : `Runners seen: ${listWords(seen)}.`;
-  return `**No runner seen here has all of the labels ${labels}.** ${which} The administrator of this repository can register one: **Settings → Actions → Runners → New self-hosted runner**, with these labels.`;
+}
+
+/** The runners that took jobs of this repository before, with their labels. */
+export function renderSeen(runners: readonly SeenRunner[]): string {
+  if (runners.length === 0) return 'No runner has taken a job of this repository yet.';
+  const lines = runners
+    .slice(0, 10)
+    .map(
+      ({ name, labels }) =>
+        `- ${codeSpan(name)} with ${listWords(labels.slice(0, 20).map((label) => codeSpan(label)))}`,
+    );
+  return `Runners seen here:\n${lines.join('\n')}`;
 }

@@ -1,0 +1,55 @@
+import { codeSpan } from './escape-text.ts';
+import { count, listWords, paragraphs } from './markdown.ts';
+import { standingOf } from './run-progress.ts';
+import type { QueueView, RunView } from './run-view.ts';
+import { renderSeen } from './setup-texts.ts';
+
+/** What a run waits for and who can end the wait; empty where it does not wait. */
+export function renderWaiting(view: RunView): string {
+  switch (standingOf(view)) {
+    case 'approval':
+      return renderApprovalNeeded(view);
+    case 'queued':
+      return `Run ${view.waitingBehind} of this repository goes first: one engine is made at a time. Nothing to do.`;
+    case 'runner':
+      return view.queue === null ? '' : renderUnserved(view);
+    default:
+      return '';
+  }
+}
+
+/** The plan is made; somebody must ask for, or allow, what comes next. */
+export function renderApprovalNeeded(view: RunView): string {
+  const { state, source } = view.run;
+  const who =
+    view.approvalFrom === undefined || view.approvalFrom === 'anyone'
+      ? 'Somebody with write access to this repository'
+      : `Somebody with at least the **${view.approvalFrom}** permission on this repository`;
+  const label = source.kind === 'issue' ? 'add the label `metainfer:approved`, or comment' : 'comment';
+  const hash =
+    state.constraintsSha256 === undefined ? '' : ` (hash \`${state.constraintsSha256.slice(0, 12)}\`)`;
+  const head = state.holdAfterPlan
+    ? 'The plan is made, and nothing else was asked for.'
+    : '**The plan is ready; making the engine needs approval**, because it writes a branch and spends runner time.';
+  return `${head} ${who} can go on from here: ${label} \`/metainfer generate\`. That holds for exactly this constraint file${hash}; a change to it needs a new word.`;
+}
+
+/** A job that nobody takes: its labels, the runners seen, and who can do what. Empty where a runner has the job. */
+export function renderUnserved({ queue }: Pick<RunView, 'queue'>): string {
+  if (queue === null) return '';
+  const labels = listWords(queue.labels.map((label) => codeSpan(label)));
+  return paragraphs(
+    `**No runner has taken the job for ${count(Math.max(1, Math.round(queue.waitingMinutes)), 'minute')}.** It needs one self-hosted runner with all of the labels ${labels}.${renderLacking(queue)}`,
+    renderSeen(queue.seenRunners),
+    'Whoever administers this repository can start such a runner, or give one the missing label (**Settings → Actions → Runners**): the job then starts by itself. GitHub drops it after 24 hours; `/metainfer cancel` ends the wait now.',
+  );
+}
+
+function renderLacking({ labels, seenRunners }: QueueView): string {
+  const lacking = labels.filter((label) => !seenRunners.some((runner) => runner.labels.includes(label)));
+  if (seenRunners.length === 0 || lacking.length === 0) return '';
+  return ` No runner seen here has ${listWords(
+    lacking.map((label) => codeSpan(label)),
+    'or',
+  )}.`;
+}
