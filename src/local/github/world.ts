@@ -58,7 +58,8 @@ export interface App {
   readonly bot: User;
   readonly permissions: Readonly<Record<string, string>>;
   readonly events: readonly string[];
-  readonly webhookUrl: string;
+  /** May change: an app comes back on another port. */
+  webhookUrl: string;
   readonly webhookSecret: string;
   readonly publicKey: KeyObject;
   readonly createdAt: Date;
