@@ -47,7 +47,7 @@ function spreadOf(metric: string, benchmark: Benchmark | null): string {
 }
 
 /** Tokens per second that the rates measured in the same job allow; null where they were not measured. */
-function physicalLimit(what: 'decode' | 'prefill', benchmark: Benchmark): number | null {
+export function physicalLimit(what: 'decode' | 'prefill', benchmark: Benchmark): number | null {
   const limits = benchmark.physics
     .filter((check) => check.what === what)
     .map((check) => check.limit_tokens_per_second);

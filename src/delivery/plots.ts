@@ -1,0 +1,228 @@
+import type { Spec } from 'vega';
+import type { Benchmark } from '../model/benchmark.ts';
+import type { Report } from '../model/report.ts';
+import { short } from '../model/show-number.ts';
+import { shorten } from './escape-text.ts';
+import { benchmarkOf, physicalLimit, showShare } from './goals.ts';
+
+/** Okabe-Ito: told apart by every kind of eye, and in print. */
+const colours = {
+  engine: '#0072b2',
+  baseline: '#999999',
+  limit: '#d55e00',
+  text: '#1f2328',
+  faint: '#59636e',
+};
+const width = 660;
+const left = 150;
+const rowHeight = 34;
+const panelGap = 62;
+/** Single runs shown as dots; more are a smear. */
+const mostDots = 120;
+
+interface Bar {
+  readonly name: string;
+  readonly mean: number;
+  readonly low: number;
+  readonly high: number;
+  readonly label: string;
+  readonly isEngine: boolean;
+}
+
+/**
+ * The plot `speed` of a report as an SVG text: decode and prefill of the engine and its baseline, each run as a dot, the
+ * mean as a bar with its standard deviation, and the physical limit where it is near. Undefined without a benchmark.
+ */
+export async function renderPlot(report: Report, name: string): Promise<string | undefined> {
+  const benchmark = benchmarkOf(report);
+  if (name !== 'speed' || benchmark === null) return undefined;
+  // Vega is large, and most processes draw nothing.
+  const vega = await import('vega');
+  const view = new vega.View(vega.parse(speedPlot(benchmark)), { renderer: 'none' });
+  const svg = await view.toSVG();
+  view.finalize();
+  return svg;
+}
+
+function speedPlot(benchmark: Benchmark): Spec {
+  const rows = benchmark.baseline === null ? 1 : 2;
+  const panelHeight = rows * rowHeight;
+  return {
+    width,
+    height: 2 * panelHeight + panelGap + 20,
+    padding: 12,
+    background: '#ffffff',
+    config: { axis: { labelFont: 'sans-serif', titleFont: 'sans-serif' }, text: { font: 'sans-serif' } },
+    marks: [
+      panel('decode', 'Decode', benchmark, 20),
+      panel('prefill', 'Prefill', benchmark, 20 + panelHeight + panelGap),
+    ],
+  };
+}
+
+function toBar(engine: Benchmark['engine'], what: 'decode' | 'prefill', isEngine: boolean): Bar {
+  const { avg_ts: mean, stddev_ts: deviation } = engine[what];
+  return {
+    name: shorten(engine.name, 22),
+    mean,
+    low: Math.max(0, mean - deviation),
+    high: mean + deviation,
+    label: `${short(mean)} ± ${short(deviation)}`,
+    isEngine,
+  };
+}
+
+type Mark = NonNullable<Spec['marks']>[number];
+
+/** One kind of work with its own scale: prefill is an order of magnitude faster than decode. */
+function panel(what: 'decode' | 'prefill', title: string, benchmark: Benchmark, y: number): Mark {
+  const { engine, baseline } = benchmark;
+  const bars = [toBar(engine, what, true), ...(baseline === null ? [] : [toBar(baseline, what, false)])];
+  const dots = [engine, ...(baseline === null ? [] : [baseline])].flatMap((each) =>
+    each[what].samples_ts.slice(0, mostDots).map((value) => ({ name: shorten(each.name, 22), value })),
+  );
+  const limit = physicalLimit(what, benchmark);
+  const most = Math.max(...bars.map((bar) => bar.high), ...dots.map((dot) => dot.value));
+  // A limit far off would press the bars against the axis; its share stands in the title instead.
+  const isNear = limit !== null && limit < 4 * most;
+  const share =
+    limit === null
+      ? ''
+      : `, ${showShare(engine[what].avg_ts, limit)} of the ${short(limit)} that this machine allows`;
+  const height = bars.length * rowHeight;
+  return {
+    type: 'group',
+    encode: {
+      enter: {
+        x: { value: left },
+        y: { value: y },
+        width: { value: width - left },
+        height: { value: height },
+      },
+    },
+    title: {
+      text: `${title}, tokens/s (${engine[what].test})${share}`,
+      anchor: 'start',
+      frame: 'group',
+      font: 'sans-serif',
+      fontSize: 13,
+      color: colours.text,
+      offset: 6,
+    },
+    data: [
+      { name: 'bars', values: bars },
+      { name: 'dots', values: dots },
+    ],
+    scales: [
+      {
+        name: 'x',
+        type: 'linear',
+        domain: [0, isNear ? Math.max(most, limit) : most],
+        range: [0, width - left],
+        nice: true,
+      },
+      { name: 'y', type: 'band', domain: bars.map((bar) => bar.name), range: [0, height], padding: 0.25 },
+    ],
+    axes: [
+      {
+        scale: 'x',
+        orient: 'bottom',
+        tickCount: 6,
+        grid: true,
+        gridColor: '#eaeef2',
+        labelColor: colours.faint,
+        domain: false,
+        ticks: false,
+        format: ',',
+      },
+      {
+        scale: 'y',
+        orient: 'left',
+        labelFontSize: 12,
+        labelColor: colours.text,
+        domain: false,
+        ticks: false,
+        labelPadding: 8,
+        labelLimit: left,
+      },
+    ],
+    marks: [...barMarks(), ...(isNear ? [limitMark(limit)] : [])],
+  };
+}
+
+function barMarks(): Mark[] {
+  const middle = { scale: 'y', field: 'name', band: 0.5 };
+  return [
+    {
+      type: 'rect',
+      from: { data: 'bars' },
+      encode: {
+        enter: {
+          x: { scale: 'x', value: 0 },
+          x2: { scale: 'x', field: 'mean' },
+          y: { scale: 'y', field: 'name' },
+          height: { scale: 'y', band: 1 },
+          fill: [{ test: 'datum.isEngine', value: colours.engine }, { value: colours.baseline }],
+          fillOpacity: { value: 0.75 },
+        },
+      },
+    },
+    {
+      type: 'symbol',
+      from: { data: 'dots' },
+      encode: {
+        enter: {
+          x: { scale: 'x', field: 'value' },
+          y: middle,
+          size: { value: 14 },
+          fill: { value: colours.text },
+          fillOpacity: { value: 0.3 },
+        },
+      },
+    },
+    {
+      type: 'rule',
+      from: { data: 'bars' },
+      encode: {
+        enter: {
+          x: { scale: 'x', field: 'low' },
+          x2: { scale: 'x', field: 'high' },
+          y: middle,
+          stroke: { value: colours.text },
+          strokeWidth: { value: 2 },
+        },
+      },
+    },
+    {
+      type: 'text',
+      from: { data: 'bars' },
+      encode: {
+        enter: {
+          x: { scale: 'x', value: 0, offset: 6 },
+          y: middle,
+          text: { field: 'label' },
+          fill: { value: '#ffffff' },
+          fontWeight: { value: 'bold' },
+          fontSize: { value: 12 },
+          baseline: { value: 'middle' },
+        },
+      },
+    },
+  ];
+}
+
+function limitMark(limit: number): Mark {
+  return {
+    type: 'rule',
+    encode: {
+      enter: {
+        x: { scale: 'x', value: limit },
+        y: { value: -4 },
+        y2: { field: { group: 'height' } },
+        stroke: { value: colours.limit },
+        strokeWidth: { value: 2 },
+        strokeDash: { value: [5, 3] },
+      },
+    },
+  };
+}
