@@ -8,6 +8,7 @@ import { judgeCommand } from './judge-command.ts';
 import { knowledgeCheckCommand } from './knowledge-command.ts';
 import { oracleCommand } from './oracle-command.ts';
 import { planCommand } from './plan-command.ts';
+import { requestCommand } from './request-command.ts';
 import { runCommand } from './run-command.ts';
 import { sabotageCommand } from './sabotage-command.ts';
 import { benchCommand, verifyCommand } from './verify-command.ts';
@@ -27,6 +28,7 @@ export const commands: readonly Command[] = [
   knowledgeCheckCommand,
   sabotageCommand,
   evidenceCommand,
+  requestCommand,
   doctorCommand,
   demoCommand,
 ];
