@@ -1,13 +1,29 @@
+import { actionsRoutes } from './actions.ts';
 import { appRoutes } from './app-routes.ts';
+import { commitRoutes } from './commit-routes.ts';
+import { contentRoutes } from './content-routes.ts';
 import { hookRoutes } from './hook-routes.ts';
+import { refRoutes } from './ref-routes.ts';
+import { repositoryRoutes } from './repository-routes.ts';
 import type { Route } from './router.ts';
+import { runnerRoutes } from './runner-routes.ts';
+import { treeRoutes } from './tree-routes.ts';
 import type { RefListener } from './world.ts';
 
 /** Every REST route of the stand-in, below /api/v3; GraphQL is `POST /graphql`. */
-export const allRoutes: readonly Route[] = [...appRoutes, ...hookRoutes];
+export const allRoutes: readonly Route[] = [
+  ...appRoutes,
+  ...hookRoutes,
+  ...repositoryRoutes,
+  ...contentRoutes,
+  ...commitRoutes,
+  ...refRoutes,
+  ...treeRoutes,
+  ...actionsRoutes,
+];
 
 /** Routes outside the API, by their whole path: HTML pages and the local runner's `/_runner/…`. */
-export const plainRoutes: readonly Route[] = [];
+export const plainRoutes: readonly Route[] = [...runnerRoutes];
 
 /** What happens after a branch moved: pull requests get their new head. */
 export const refListeners: readonly RefListener[] = [];
