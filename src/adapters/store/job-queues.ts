@@ -65,10 +65,12 @@ async function startWorkers(context: QueueContext, name: QueueName, handlers: Jo
   } as const;
   const ids: string[] = [];
   for (let index = 0; index < workersPerQueue[name]; index++) {
-    const id = await boss.work<Record<string, unknown>, void, typeof options>(name, options, ([job]) =>
-      withPlainError(perform(job!, handlers)),
-    );
-    ids.push(id);
+    const work = async ([job]: Job[]): Promise<void> => {
+      await withPlainError(perform(job!, handlers));
+      // The next job, if there is one, at once: a worker that found work doesn't wait for its next poll.
+      boss.notifyWorker(ids[index] ?? '');
+    };
+    ids.push(await boss.work<Record<string, unknown>, void, typeof options>(name, options, work));
   }
   context.workers.set(name, ids);
 }

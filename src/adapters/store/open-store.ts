@@ -29,6 +29,8 @@ export interface StoreOptions {
   readonly instance: string;
   /** The runs' transition function: `step` of src/pipeline.ts. */
   readonly step: StepFunction;
+  /** How often a failed delivery or step is tried again before it is given up; 15 unless said. */
+  readonly retryLimit?: number;
 }
 
 /**
@@ -85,7 +87,7 @@ function assemble(
   return { store, queues: createJobQueues({ boss, database, activeSteps, log, workers }) };
 }
 
-async function startBoss(database: Database, { log, instance }: StoreOptions): Promise<PgBoss> {
+async function startBoss(database: Database, { log, instance, retryLimit }: StoreOptions): Promise<PgBoss> {
   const boss = new PgBoss({
     db: { executeSql: database.executeSql },
     backend: database.isEmbedded ? 'pglite' : 'postgres',
@@ -96,7 +98,7 @@ async function startBoss(database: Database, { log, instance }: StoreOptions): P
   boss.on('error', (error) => log.error({ error: error.message }, 'the job queue met an error'));
   boss.on('warning', (warning) => log.warn({ warning: warning.message }, 'the job queue warns'));
   await boss.start();
-  await defineQueues(boss);
+  await defineQueues(boss, retryLimit);
   return boss;
 }
 

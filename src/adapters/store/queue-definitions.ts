@@ -28,15 +28,19 @@ export const workersPerQueue: Readonly<Record<QueueName, number>> = {
   dead: 1,
 };
 
-/** Makes the queues, or brings them to these settings where an earlier version made them. */
-export async function defineQueues(boss: PgBoss): Promise<void> {
+/**
+ * Makes the queues, or brings them to these settings where an earlier version made them.
+ * @param retryLimit how often a failed job is tried again before it is given up
+ */
+export async function defineQueues(boss: PgBoss, retryLimit = patient.retryLimit): Promise<void> {
   const existing = new Set((await boss.getQueues()).map((queue) => queue.name));
   for (const name of ['dead', 'deliveries', 'control', 'steps', 'reconcile'] as const) {
+    const definition = { ...definitions[name], ...('deadLetter' in definitions[name] ? { retryLimit } : {}) };
     if (existing.has(name)) {
-      const { policy: _, ...settings } = definitions[name];
+      const { policy: _, ...settings } = definition;
       await boss.updateQueue(name, settings);
     } else {
-      await boss.createQueue(name, definitions[name]);
+      await boss.createQueue(name, definition);
     }
   }
   await boss.schedule('reconcile', '*/3 * * * *');

@@ -47,6 +47,8 @@ export function createRunTable(
         const before = await lockRun(transaction, id);
         if (onlyIf !== undefined && !onlyIf(before)) return undefined;
         const { state, effects } = step(before.state, event);
+        const isTakenUpAgain = isOpen(state) && !isOpen(before.state);
+        if (isTakenUpAgain && (await hasOpenTwin(transaction, before))) return undefined;
         const after = await saveState(transaction, id, state, before.isCancelRequested);
         const hasStep = effects.some((effect) => effect.type === 'perform');
         if (hasStep || after.isCancelRequested) await jobs.sendStep(transaction, after.repository.id);
@@ -88,7 +90,11 @@ export function createRunTable(
 
 /** A run that has ended, or only has its end left to tell, has nothing to cancel. */
 function isCancellable(state: RunState): boolean {
-  return (state.status === 'running' || state.status === 'waiting') && state.next !== 'conclude';
+  return isOpen(state) && state.next !== 'conclude';
+}
+
+function isOpen(state: RunState): boolean {
+  return state.status === 'running' || state.status === 'waiting';
 }
 
 async function createRun(
@@ -97,7 +103,7 @@ async function createRun(
   run: NewRun,
 ): Promise<{ run: RunRecord; isNew: boolean }> {
   const { repository, source } = run;
-  await transaction.query(`select pg_advisory_xact_lock(hashtextextended('run', $1))`, [repository.id]);
+  await lockRequests(transaction, repository.id);
   const [open] = await transaction.query<RunRow>(
     `select * from metainfer.runs where repository_id = $1 and source_kind = $2 and source_number = $3
        and source_path is not distinct from $4 and request_sha256 = $5 and status in ('running', 'waiting')`,
@@ -127,6 +133,25 @@ async function createRun(
   return { run: toRunRecord(row!), isNew: true };
 }
 
+/** Whoever makes an open run of a repository does it alone: the next one sees it. */
+async function lockRequests(transaction: Transaction, repositoryId: number): Promise<void> {
+  await transaction.query(`select pg_advisory_xact_lock(hashtextextended('run', $1))`, [repositoryId]);
+}
+
+/** Whether another run of the same source and hash is open. */
+async function hasOpenTwin(transaction: Transaction, run: RunRecord): Promise<boolean> {
+  await lockRequests(transaction, run.repository.id);
+  const twins = await transaction.query(
+    `select from metainfer.runs as run join metainfer.runs as twin
+       on twin.repository_id = run.repository_id and twin.source_kind = run.source_kind
+       and twin.source_number = run.source_number and twin.source_path is not distinct from run.source_path
+       and twin.request_sha256 = run.request_sha256
+     where run.id = $1 and twin.id <> run.id and twin.status in ('running', 'waiting')`,
+    [run.id],
+  );
+  return twins.length > 0;
+}
+
 async function lockRun(transaction: Transaction, id: string): Promise<RunRecord> {
   const [row] = await transaction.query<RunRow>('select * from metainfer.runs where id = $1 for update', [
     id,
@@ -146,7 +171,6 @@ async function saveState(
   state: RunState,
   isCancelRequested: boolean,
 ): Promise<RunRecord> {
-  const isOpen = state.status === 'running' || state.status === 'waiting';
   const [row] = await transaction.query<RunRow>(
     `update metainfer.runs set state = $2, status = $3, pull_number = $4, is_cancel_requested = $5,
        step_failures = 0, not_before = null, updated_at = now(),
@@ -157,7 +181,7 @@ async function saveState(
       state.status,
       state.github?.pullNumber ?? null,
       isCancelRequested && isCancellable(state),
-      isOpen,
+      isOpen(state),
     ],
   );
   return toRunRecord(row!);
