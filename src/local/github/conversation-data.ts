@@ -99,7 +99,6 @@ export interface Pull {
   mergedBy: User | null;
   mergeCommitSha: string | null;
   requestedReviewers: User[];
-  requestedTeams: string[];
   /** Oldest first. */
   readonly reviews: Review[];
   /** Oldest first. */
@@ -111,7 +110,7 @@ export interface Review {
   readonly nodeId: string;
   readonly user: User;
   body: string;
-  readonly state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED' | 'PENDING';
+  readonly state: 'APPROVED' | 'CHANGES_REQUESTED' | 'COMMENTED';
   readonly commitId: string;
   readonly submittedAt: Date;
 }
@@ -200,7 +199,7 @@ export interface CheckRun {
   detailsUrl: string | null;
   status: CheckStatus;
   conclusion: CheckConclusion | null;
-  startedAt: Date | null;
+  startedAt: Date;
   completedAt: Date | null;
   title: string | null;
   summary: string | null;

@@ -1,0 +1,134 @@
+import type { Pull } from './conversation-data.ts';
+import { repositoryApiUrl, repositoryHtmlUrl } from './render.ts';
+import type { Repository, World } from './world.ts';
+
+/** A file that a pull request changes. */
+export interface PullFile {
+  readonly path: string;
+  readonly previousPath: string | null;
+  readonly status: 'added' | 'removed' | 'modified' | 'renamed' | 'copied' | 'changed';
+  /** Blob at the head; at the base for removed files. */
+  readonly sha: string;
+  readonly additions: number;
+  readonly deletions: number;
+  /** From the first `@@` on; undefined for binary files, pure renames and diffs that are too large. */
+  readonly patch: string | undefined;
+}
+
+/** GitHub leaves out the patch of a file with more; its documented limits for one file. */
+const maxPatchBytes = 500_000;
+const maxPatchLines = 20_000;
+const diffOptions = ['--find-renames', '--no-color', '--no-ext-diff', '--no-abbrev'];
+
+/** What a commit of a pull request changes against its merge base with the base branch, as `git diff base...head`. */
+export async function readPullFiles(
+  world: World,
+  repository: Repository,
+  pull: Pull,
+  head: string = pull.headSha,
+): Promise<readonly PullFile[]> {
+  return readDiff(world, repository, `${await diffBase(world, repository, pull)}...${head}`);
+}
+
+/** The base side of the diff: the base branch as it is now; as it was once the pull request is merged. */
+export async function diffBase(world: World, repository: Repository, pull: Pull): Promise<string> {
+  if (pull.mergedAt !== null) return pull.baseSha;
+  const args = ['rev-parse', '--verify', '--quiet', `refs/heads/${pull.baseRef}^{commit}`];
+  const sha = await world.git(repository, args).catch(() => pull.baseSha);
+  return sha.trim();
+}
+
+/** A diff by a range that git understands: `base...head`, `from..to`. */
+export async function readDiff(
+  world: World,
+  repository: Repository,
+  range: string,
+): Promise<readonly PullFile[]> {
+  const listing = await world.git(repository, ['diff', ...diffOptions, '--raw', '--numstat', '-z', range]);
+  const patches = splitPatches(await world.git(repository, ['diff', ...diffOptions, '--patch', range]));
+  const { changes, counts } = parseListing(listing);
+  return changes.map((change, index) => {
+    const [additions = 0, deletions = 0] = counts[index] ?? [];
+    return { ...change, additions, deletions, patch: patches[index] };
+  });
+}
+
+/** Header lines begin with `diff --git`, lines of content never: they begin with a blank, `+`, `-` or `\`. */
+function splitPatches(text: string): (string | undefined)[] {
+  return text
+    .split(/^(?=diff --git )/m)
+    .filter((section) => section !== '')
+    .map((section) => {
+      const start = section.search(/^@@ /m);
+      if (start < 0) return undefined;
+      const patch = section.slice(start).replace(/\n$/, '');
+      const isLarge = patch.length > maxPatchBytes || patch.split('\n').length > maxPatchLines;
+      return isLarge ? undefined : patch;
+    });
+}
+
+const statuses: Readonly<Record<string, PullFile['status']>> = {
+  A: 'added',
+  D: 'removed',
+  M: 'modified',
+  R: 'renamed',
+  C: 'copied',
+  T: 'changed',
+};
+
+type Change = Pick<PullFile, 'path' | 'previousPath' | 'status' | 'sha'>;
+
+/** `git diff --raw --numstat -z`: first all raw entries, then all counts, in one order. */
+function parseListing(listing: string): {
+  readonly changes: readonly Change[];
+  readonly counts: readonly (readonly number[])[];
+} {
+  const parts = listing.split('\0');
+  const changes: Change[] = [];
+  const counts: number[][] = [];
+  for (let index = 0; index < parts.length; index += 1) {
+    const part = parts[index]!;
+    if (part.startsWith(':')) {
+      const [, , before = '', after = '', letter = ''] = part.split(' ');
+      const status = statuses[letter[0] ?? ''] ?? 'changed';
+      const isMoved = status === 'renamed' || status === 'copied';
+      const previousPath = isMoved ? parts[++index]! : null;
+      changes.push({
+        path: parts[++index]!,
+        previousPath,
+        status,
+        sha: status === 'removed' ? before : after,
+      });
+    } else if (part !== '') {
+      const [added = '', deleted = '', path = ''] = part.split('\t');
+      // A moved file's two paths follow as parts of their own.
+      if (path === '') index += 2;
+      counts.push([Number(added) || 0, Number(deleted) || 0]);
+    }
+  }
+  return { changes, counts };
+}
+
+/** GitHub's "diff entry". */
+export function renderPullFile(
+  world: World,
+  repository: Repository,
+  head: string,
+  file: PullFile,
+): Record<string, unknown> {
+  const path = encodeURIComponent(file.path);
+  const html = repositoryHtmlUrl(world, repository);
+  return {
+    sha: file.sha,
+    filename: file.path,
+    status: file.status,
+    additions: file.additions,
+    deletions: file.deletions,
+    changes: file.additions + file.deletions,
+    blob_url: `${html}/blob/${head}/${path}`,
+    raw_url: `${html}/raw/${head}/${path}`,
+    contents_url: `${repositoryApiUrl(world, repository)}/contents/${path}?ref=${head}`,
+    ...(file.previousPath === null ? {} : { previous_filename: file.previousPath }),
+    ...(file.patch === undefined ? {} : { patch: file.patch }),
+  };
+}
