@@ -32,6 +32,16 @@ const pinApiVersion: Plugin = (octokit) => {
   });
 };
 
+/** An answer whose JSON broke off on the way is handed on as text; a write that got one may well have landed. */
+const refuseBrokenJson: Plugin = (octokit) => {
+  octokit.hook.after('request', (response, options) => {
+    const isJson = response.headers['content-type']?.startsWith('application/json') === true;
+    if (!isJson || typeof response.data !== 'string') return;
+    const request = octokit.request.endpoint.parse(options);
+    throw Object.assign(new Error("GitHub's answer broke off on its way"), { status: 500, request });
+  });
+};
+
 /**
  * A token keeps the permissions of its minting for up to 59 minutes in Octokit's cache. Forgetting it makes the next
  * request mint a new one. (`octokit.auth({refresh: true})` would ask api.github.com whatever the base URL is.)
@@ -46,7 +56,7 @@ const forgettableToken: Plugin = (_octokit, options) => ({
  * Probot's Octokit for this app: `new Probot({ Octokit: AppOctokit, … })`. Spaces writes as Probot does, but obeys
  * `retry-after` of secondary limits (Probot only logs them) and never repeats a 429 on its own schedule.
  */
-export const AppOctokit = ProbotOctokit.plugin(pinApiVersion, forgettableToken).defaults(
+export const AppOctokit = ProbotOctokit.plugin(pinApiVersion, refuseBrokenJson, forgettableToken).defaults(
   (options: Record<string, unknown>) => ({
     ...options,
     throttle: {

@@ -105,6 +105,7 @@ export async function createComment(
 /** Edits the comment; one that a person deleted is written anew. */
 async function editOrPost(
   session: RepositorySession,
+  once: Once,
   number: number,
   id: number,
   body: string,
@@ -113,7 +114,7 @@ async function editOrPost(
     return await editComment(session, id, body);
   } catch (error) {
     if (statusOf(error) !== 404) throw error;
-    return await postComment(session, number, body);
+    return await postOrAdopt(session, once, number, body, true);
   }
 }
 
@@ -132,7 +133,7 @@ export async function upsertComment(
   await session.effects.begin(once.scope, once.key);
   const made =
     known !== undefined && known.githubId !== null
-      ? await editOrPost(session, number, Number(known.githubId), text)
+      ? await editOrPost(session, once, number, Number(known.githubId), text)
       : await postOrAdopt(session, once, number, text, known !== undefined);
   await session.effects.finish(once.scope, once.key, { ...made, contentSha256 });
   return toComment(made);

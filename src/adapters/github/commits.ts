@@ -6,6 +6,8 @@ import { orUndefined, type RepositorySession } from './repository-session.ts';
 
 type Change = Parameters<RepositoryClient['commitFiles']>[1];
 
+const plainFile = { mode: '100644', type: 'blob' } as const;
+
 interface BranchHead {
   readonly sha: string;
   readonly treeSha: string;
@@ -47,7 +49,8 @@ function messageOf(once: Once, change: Change): string {
 
 function isOurs(head: BranchHead | undefined, once: Once, change: Change): head is BranchHead {
   if (head === undefined || !head.message.split(/\r?\n/).includes(effectTrailer(once))) return false;
-  return change.expectedHead === undefined || head.parents.includes(change.expectedHead);
+  const { expectedHead } = change;
+  return expectedHead === undefined || head.sha === expectedHead || head.parents.includes(expectedHead);
 }
 
 function moved(session: RepositorySession, branch: string, found: string): AppError {
@@ -72,14 +75,44 @@ async function readParent(session: RepositorySession, change: Change): Promise<B
   return head;
 }
 
+/** What was generated must never reach what steers the repository; GitHub itself refuses `..` and `.git`. */
+function refuseReservedPaths(change: Change): void {
+  const reserved = change.files.find(({ path }) =>
+    /^(?:\/|\.git)|(?:^|\/)\.\.?(?:\/|$)|\/\.git(?:\/|$)/i.test(path),
+  );
+  if (reserved === undefined) return;
+  throw new AppError(
+    'INTERNAL',
+    `Nothing may be written to ${JSON.stringify(reserved.path)} of a repository.`,
+  );
+}
+
+/** The paths of `wanted` that the tree has: GitHub refuses to take away what is not there. */
+async function presentPaths(
+  session: RepositorySession,
+  treeSha: string,
+  wanted: readonly string[],
+): Promise<readonly string[]> {
+  if (wanted.length === 0) return [];
+  const { data } = await session.call((octokit) =>
+    octokit.rest.git.getTree({ ...session.place, tree_sha: treeSha, recursive: '1' }),
+  );
+  const present = new Set(data.tree.map(({ path }) => path));
+  return wanted.filter((path) => present.has(path));
+}
+
 /** Tree and commit: without a ref they are nothing yet, so Octokit may repeat them. */
 async function writeCommit(session: RepositorySession, once: Once, change: Change): Promise<string> {
   const parent = await readParent(session, change);
+  const removed = await presentPaths(session, parent.treeSha, change.deletions ?? []);
   const tree = await session.call((octokit) =>
     octokit.rest.git.createTree({
       ...session.place,
       base_tree: parent.treeSha,
-      tree: change.files.map(({ path, text }) => ({ path, mode: '100644', type: 'blob', content: text })),
+      tree: [
+        ...change.files.map(({ path, text }) => ({ path, ...plainFile, content: text })),
+        ...removed.map((path) => ({ path, ...plainFile, sha: null })),
+      ],
     }),
   );
   const commit = await session.call((octokit) =>
@@ -145,6 +178,7 @@ export async function commitFiles(
   once: Once,
   change: Change,
 ): Promise<{ readonly sha: string }> {
+  refuseReservedPaths(change);
   const made = await makeOnce(session, once, {
     look: async () => {
       const head = await readHead(session, change.branch);

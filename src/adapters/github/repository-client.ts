@@ -103,7 +103,7 @@ export interface RepositoryClient {
       readonly base: string;
       readonly expectedHead: string | undefined;
       readonly files: readonly { readonly path: string; readonly text: string }[];
-      /** Paths that must be gone afterwards; each exists at `expectedHead`. */
+      /** Paths that must be gone afterwards; one that is not there is left alone. */
       readonly deletions?: readonly string[];
       readonly message: string;
       readonly trailers: Readonly<Record<string, string>>;

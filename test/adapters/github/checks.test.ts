@@ -150,7 +150,7 @@ describe('a check run', () => {
     const output = checks[0]?.output as unknown as Output & { text: string };
     expect([output.title.length, output.summary.length, output.text.length]).toEqual([255, 65_535, 65_535]);
     expect(Buffer.byteLength(output.annotations[0]?.message ?? '')).toBeLessThanOrEqual(65_536);
-    const [button] = checks[0]?.actions as CheckDraft['actions'];
+    const [button] = (checks[0]?.actions ?? []) as CheckDraft['actions'];
     expect([button?.label.length, button?.description.length]).toEqual([20, 40]);
   });
 });

@@ -77,6 +77,14 @@ describe('a comment that is made once', () => {
     expect(comments).toHaveLength(1);
   });
 
+  it('is found when the answer broke off half way', async () => {
+    const headers = { 'content-type': 'application/json', 'content-length': '900' };
+    const reply = { status: 201, headers, raw: Buffer.from('{"id":') };
+    github.faults.push({ method: 'POST', path: commentsPath, reply, lands: true });
+    expect((await repository().createComment(once, 7, 'The plan.')).id).toBe(100);
+    expect(comments).toHaveLength(1);
+  });
+
   it('is tried three times, each after a look, and then given up as GITHUB_UNAVAILABLE', async () => {
     for (let fault = 0; fault < 3; fault += 1) {
       github.faults.push({ method: 'POST', path: commentsPath, reply: badGateway });
@@ -145,6 +153,14 @@ describe('a sticky comment', () => {
     comments = [];
     await repository().upsertComment(once, 7, 'two');
     expect(comments.map(({ body }) => body)).toEqual(['<!-- metainfer:status run-1 -->\ntwo']);
+  });
+
+  it('is written anew once, although the answer to that got lost', async () => {
+    await repository().upsertComment(once, 7, 'one');
+    comments = [];
+    github.faults.push({ method: 'POST', path: commentsPath, reply: badGateway, lands: true });
+    await repository().upsertComment(once, 7, 'two');
+    expect(comments).toHaveLength(1);
   });
 
   it('that a crash left behind unrecorded is adopted and brought up to date', async () => {

@@ -176,6 +176,38 @@ describe('a commit of generated files', () => {
     expect(github.count('POST', refsPath)).toBe(2);
   });
 
+  it('is adopted where the caller takes our own unrecorded commit for the expected head', async () => {
+    const left = addCommit(branch, ourMessage, [shaOf(1)]);
+    await app.effects.begin(once.scope, once.key);
+    const again = { ...change, expectedHead: left };
+    expect(await repository().commitFiles(once, again)).toEqual({ sha: left });
+    expect(app.client.requestCounts.writes).toBe(0);
+  });
+
+  it('takes files away, but only those that are there', async () => {
+    github.on('GET', /\/git\/trees\/tree-0$/, () => ({
+      status: 200,
+      body: { tree: [{ path: 'engines/tiny/old.cpp' }, { path: 'README.md' }] },
+    }));
+    const deletions = ['engines/tiny/old.cpp', 'engines/tiny/report.json'];
+    await repository().commitFiles(once, { ...change, deletions });
+    const tree = github.seen.find(({ path }) => path.endsWith('/git/trees'));
+    expect(tree?.body.tree).toEqual([
+      { path: 'engines/tiny/main.cpp', mode: '100644', type: 'blob', content: 'int main() {}\n' },
+      { path: 'engines/tiny/old.cpp', mode: '100644', type: 'blob', sha: null },
+    ]);
+  });
+
+  it('never touches .github, whatever asks for it', async () => {
+    for (const path of ['.github/workflows/x.yml', '/etc/x', 'engines/../.github/x', 'engines/.git/config']) {
+      const files = [{ path, text: '' }];
+      await expect(repository().commitFiles(once, { ...change, files })).rejects.toThrow(
+        /Nothing may be written/,
+      );
+    }
+    expect(github.seen).toEqual([]);
+  });
+
   it('says where the base branch is missing', async () => {
     branches.delete('main');
     await expect(repository().commitFiles(once, change)).rejects.toThrow(

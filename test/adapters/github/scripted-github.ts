@@ -86,7 +86,13 @@ export async function startScriptedGitHub(): Promise<ScriptedGitHub> {
       ...(hasJson ? { 'content-type': 'application/json; charset=utf-8' } : {}),
       ...reply.headers,
     });
-    response.end(reply.raw ?? (hasJson ? JSON.stringify(reply.body) : undefined));
+    const content = reply.raw ?? (hasJson ? Buffer.from(JSON.stringify(reply.body)) : Buffer.alloc(0));
+    // A content-length that promises more than comes: the answer breaks off.
+    if (Number(reply.headers?.['content-length'] ?? 0) > content.length) {
+      response.write(content, () => incoming.socket.destroy());
+      return;
+    }
+    response.end(content);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
