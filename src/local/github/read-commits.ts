@@ -56,12 +56,9 @@ export async function resolveCommit(
 ): Promise<string | undefined> {
   if (name === '' || name.startsWith('-') || /[\s^:~?*[\\]|\.\./.test(name)) return undefined;
   const names = [`refs/heads/${name}`, `refs/tags/${name}`, name];
-  for (const candidate of names) {
-    const args = ['rev-parse', '--verify', '--quiet', `${candidate}^{commit}`];
-    const sha = await world.git(repository, args).catch(() => '');
-    if (sha !== '') return sha.trim();
-  }
-  return undefined;
+  const questions = names.map((candidate) => `${candidate}^{commit}\n`).join('');
+  const answers = await world.git(repository, ['cat-file', '--batch-check=%(objectname)'], questions);
+  return answers.split('\n').find((answer) => /^[0-9a-f]{40}$/.test(answer));
 }
 
 /** What one commit changed against its first parent. */
