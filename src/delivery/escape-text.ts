@@ -30,16 +30,17 @@ export function inlineText(text: string, length = 600): string {
   const line = shorten(cleanLines(text).replace(/\s+/g, ' ').trim(), length);
   return (
     line
-      .replace(/[\\`*[\]|~!$^]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, '\\$&')
+      .replace(/[\\`*[\]|~!$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, '\\$&')
       .replace(/&/g, '&amp;')
       .replace(/</g, '&lt;')
-      // A backslash does not keep GitHub from seeing a mention, a reference or an address; a zero-width space does.
-      .replace(/@(?=[\w-])/g, '@&#8203;')
+      // A backslash does not keep GitHub from seeing a reference, a mention or an address; a zero-width space does.
       .replace(/#(?=\d)/g, '#&#8203;')
+      .replace(/@(?=[\w-])/g, '@&#8203;')
       .replace(/\b(GH-)(?=\d)/gi, '$1&#8203;')
       .replace(/\b(https?|ftp|xmpp|mailto):/gi, '$1&#8203;:')
       .replace(/\bwww\./gi, 'www&#8203;.')
-      .replace(/^(?:[-+>=#]|\d+(?=[.)]))/, (start) => (/\d/.test(start) ? `&#8203;${start}` : `\\${start}`))
+      // What would begin a list, a quote, a heading or a rule.
+      .replace(/^(?:[-+>=]|#+(?=\s|$)|\d+(?=[.)]))/, '&#8203;$&')
   );
 }
 

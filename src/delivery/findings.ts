@@ -1,8 +1,9 @@
+import type { Benchmark } from '../model/benchmark.ts';
 import type { Finding, Report } from '../model/report.ts';
 import { short } from '../model/show-number.ts';
 import { codeBlock, codeSpan, inlineText } from './escape-text.ts';
 import { gateMeaning } from './gate-meaning.ts';
-import { benchmarkOf, showFigure } from './goals.ts';
+import { benchmarkOf, physicalLimit, showFigure, showShare } from './goals.ts';
 import { details, paragraphs, table } from './markdown.ts';
 import type { RunView } from './run-view.ts';
 
@@ -55,7 +56,7 @@ function showEvidence(value: string | number | boolean | null): string {
 
 function advise(finding: Finding): string {
   if (finding.contract === null) return '';
-  return `The code of ${codeSpan(finding.contract, 'text', 60)} comes from knowledge. Correct its realization there rather than here: this branch is written anew from it.`;
+  return `The code of ${codeSpan(finding.contract, 'text', 60)} comes from knowledge: correct its realization there, not in this copy of it.`;
 }
 
 /** A missed goal of speed as a finding on the code that decides it. */
@@ -92,15 +93,14 @@ export function findSlowPlace(view: RunView): SlowPlace | undefined {
   };
 }
 
-function reached({ engine }: NonNullable<ReturnType<typeof benchmarkOf>>): string {
-  const { pct_of_measured_bw: bandwidth, pct_of_measured_flops: flops } = engine;
-  const parts = [
-    bandwidth === null
-      ? ''
-      : `Decoding (${short(engine.decode.avg_ts)} tokens/s) reaches ${showFigure(bandwidth)} % of the memory bandwidth measured in the same job`,
-    flops === null
-      ? ''
-      : `prefill (${short(engine.prefill.avg_ts)} tokens/s) ${showFigure(flops)} % of the FLOP rate`,
-  ].filter((part) => part !== '');
-  return parts.length === 0 ? '' : `${parts.join(', ')}.`;
+/** The figure that says how much faster this machine could be. */
+function reached(benchmark: Benchmark): string {
+  const parts = (['decode', 'prefill'] as const).flatMap((what) => {
+    const limit = physicalLimit(what, benchmark);
+    if (limit === null) return [];
+    const { avg_ts: speed } = benchmark.engine[what];
+    return [`${what} runs at ${showShare(speed, limit)} of the ${short(limit)} tokens/s`];
+  });
+  if (parts.length === 0) return '';
+  return `Measured in the same job, this machine allows more: ${parts.join(', ')} that its memory bandwidth and FLOP rate allow.`;
 }

@@ -66,6 +66,13 @@ export function showShare(part: number, whole: number): string {
   return `${percent >= 10 ? Math.round(percent) : percent.toPrecision(2)} %`;
 }
 
+/** A mean with its deviation, to the digits that the mean is shown with. */
+export function showSpread(mean: number, deviation: number): string {
+  const digits = mean >= 100 ? 0 : mean >= 10 ? 1 : 2;
+  const spread = deviation >= 100 ? short(deviation) : deviation.toFixed(digits);
+  return `${short(mean)} ± ${spread}`;
+}
+
 const verdictWords: Readonly<Record<GoalVerdict['status'], string>> = {
   met: '✅ met',
   missed: '❌ missed',
@@ -94,7 +101,7 @@ export function renderSpeed(benchmark: Benchmark): string {
   const { engine, baseline } = benchmark;
   const row = (what: 'decode' | 'prefill') => {
     const limit = physicalLimit(what, benchmark);
-    const show = (test: typeof engine.decode) => `${short(test.avg_ts)} ± ${short(test.stddev_ts)}`;
+    const show = (test: typeof engine.decode) => showSpread(test.avg_ts, test.stddev_ts);
     const comparison = benchmark.comparison.find(({ metric }) => metric === `${what}_tokens_per_second`);
     return [
       `${what === 'decode' ? 'Decode' : 'Prefill'} (${codeSpan(engine[what].test, 'cell', 20)})`,
@@ -136,7 +143,7 @@ export function renderConditions(benchmark: Benchmark): string {
   );
 }
 
-/** `5,042 tokens/s decode, 3.48x llama.cpp`; empty without a benchmark. */
+/** `5,042 tokens/s decode (3.48x llama.cpp)`; empty without a benchmark. */
 export function speedInWords(report: Report): string {
   const benchmark = benchmarkOf(report);
   if (benchmark === null) return '';
@@ -144,6 +151,6 @@ export function speedInWords(report: Report): string {
   const versus =
     benchmark.baseline === null || ratio === undefined
       ? ''
-      : `, ${ratio.toFixed(2)}x ${benchmark.baseline.name}`;
-  return `decodes ${short(benchmark.engine.decode.avg_ts)} tokens/s${versus}`;
+      : ` (${ratio.toFixed(2)}x ${benchmark.baseline.name})`;
+  return `${short(benchmark.engine.decode.avg_ts)} tokens/s decode${versus}`;
 }

@@ -18,14 +18,19 @@ const marks = {
 
 /** The first line of a comment: mark, engine, state in one phrase. Plain text. */
 export function headline(view: RunView): string {
-  return `${marks[standingOf(view)]} ${engineName(view)}: ${stateInWords(view)}`;
+  const standing = standingOf(view);
+  const { failure } = view.run.state;
+  // A file with problems has no name yet that anybody could rely on.
+  if (failure?.code === 'CONSTRAINTS_INVALID') return `${marks.failed} ${failureInWords(view)}`;
+  const joint = standing === 'passed' || standing === 'failed' ? ' ' : ': ';
+  return `${marks[standing]} ${engineName(view)}${joint}${stateInWords(view)}`;
 }
 
 /** How the run stands, in one phrase of plain text. */
 export function stateInWords(view: RunView): string {
   const { run, report } = view;
   const standing = standingOf(view);
-  if (standing === 'passed') return report === undefined ? 'passed' : `passed, ${verdictInWords(report)}`;
+  if (standing === 'passed') return report === undefined ? 'passed' : `passed: ${verdictInWords(report)}`;
   if (standing === 'failed') return failureInWords(view);
   if (standing === 'cancelled') return 'cancelled';
   if (standing === 'superseded') {
@@ -36,7 +41,7 @@ export function stateInWords(view: RunView): string {
   if (standing === 'approval') return 'waiting for approval';
   if (standing === 'queued') return `waiting for run ${view.waitingBehind} to end`;
   if (standing === 'runner') {
-    return view.queue === null ? `on the runner${attempt(view)}` : 'waiting for a runner';
+    return view.queue === null ? `waiting for the runner's verdict${attempt(view)}` : 'waiting for a runner';
   }
   return stepName(stepAt(run.state));
 }
@@ -45,7 +50,7 @@ function attempt({ run }: RunView): string {
   return run.state.attempt > 1 ? `, attempt ${run.state.attempt}` : '';
 }
 
-/** `3 of 3 goals met, decodes 5,042 tokens/s, 3.48x llama.cpp`; plain text, nothing from outside in it. */
+/** `3 of 3 goals met, 5,042 tokens/s decode (3.48x llama.cpp)`; plain text, nothing from outside in it. */
 export function verdictInWords(report: Report): string {
   const met = report.goals.filter((goal) => goal.status === 'met').length;
   const goals =
@@ -61,16 +66,16 @@ export function failureInWords(view: RunView): string {
   if (failure?.code === 'CONSTRAINTS_INVALID' && problems !== undefined) {
     return `${count(problems.problems.length, 'problem')} in the constraint file`;
   }
-  if (failure?.code === 'NOT_COVERED') return 'not covered by knowledge yet';
-  if (failure?.code === 'VERDICT_FAILED' && report !== undefined) return `failed, ${reportFailure(report)}`;
+  if (failure?.code === 'NOT_COVERED') return 'is not covered by knowledge yet';
+  if (failure?.code === 'VERDICT_FAILED' && report !== undefined) return reportFailure(report);
   const known: Record<string, string> = {
-    RUNNER_FAILED: 'not verified, the runner ended without a result',
-    REPORT_REJECTED: "not verified, the runner's report was rejected",
-    WORKFLOW_MISSING: 'stopped, the engine workflow is not set up',
-    BRANCH_MOVED: 'stopped, somebody else pushed to its branch',
-    NOT_PERMITTED: 'stopped, a permission is missing',
-    GITHUB_UNAVAILABLE: 'stopped, GitHub did not answer',
-    INTERNAL: 'stopped by a fault of the bot',
+    RUNNER_FAILED: 'was not verified: the runner ended without a result',
+    REPORT_REJECTED: "was not verified: the runner's report was rejected",
+    WORKFLOW_MISSING: 'waits for a set-up: the engine workflow cannot be started',
+    BRANCH_MOVED: 'was stopped: somebody else pushed to its branch',
+    NOT_PERMITTED: 'was stopped: a permission is missing',
+    GITHUB_UNAVAILABLE: 'was stopped: GitHub did not answer',
+    INTERNAL: 'was stopped by a fault of the bot',
   };
   return known[failure?.code ?? ''] ?? `failed at ${stepName(failure?.step ?? 'judge')}`;
 }
@@ -80,14 +85,15 @@ function reportFailure(report: Report): string {
   if (red.length > 0) {
     const findings = red.reduce((sum, gate) => sum + gate.findings.length, 0);
     const names = listWords(red.map((gate) => gate.gate));
-    return `${count(findings, 'finding')} in gate ${names}`;
+    return `failed: ${count(findings, 'finding')} in ${red.length === 1 ? 'gate' : 'gates'} ${names}`;
   }
   const open = report.goals.filter((goal) => goal.status !== 'met');
   if (open.length > 0) {
-    const missed = open.some((goal) => goal.status === 'missed') ? 'missed' : 'not measured';
-    return `right, but ${count(open.length, 'goal')} of ${report.goals.length} ${missed}`;
+    const isMissed = open.some((goal) => goal.status === 'missed');
+    const goals = `${open.length} of ${count(report.goals.length, 'goal')}`;
+    return isMissed ? `is right, but misses ${goals}` : `is right, but ${goals} could not be measured`;
   }
-  return 'a gate did not run';
+  return 'failed: a gate did not run';
 }
 
 /** A check's title: the verdict in one line of at most 255 characters. */

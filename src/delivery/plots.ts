@@ -3,18 +3,20 @@ import type { Benchmark } from '../model/benchmark.ts';
 import type { Report } from '../model/report.ts';
 import { short } from '../model/show-number.ts';
 import { shorten } from './escape-text.ts';
-import { benchmarkOf, physicalLimit, showShare } from './goals.ts';
+import { benchmarkOf, physicalLimit, showShare, showSpread } from './goals.ts';
 
 /** Okabe-Ito: told apart by every kind of eye, and in print. */
 const colours = {
   engine: '#0072b2',
-  baseline: '#999999',
+  baseline: '#8c959f',
   limit: '#d55e00',
   text: '#1f2328',
   faint: '#59636e',
 };
 const width = 660;
-const left = 150;
+const left = 130;
+const right = 125;
+const plotWidth = width - left - right;
 const rowHeight = 34;
 const panelGap = 62;
 /** Single runs shown as dots; more are a smear. */
@@ -49,13 +51,15 @@ function speedPlot(benchmark: Benchmark): Spec {
   const panelHeight = rows * rowHeight;
   return {
     width,
-    height: 2 * panelHeight + panelGap + 20,
+    height: 2 * panelHeight + panelGap + 66,
     padding: 12,
+    autosize: 'none',
     background: '#ffffff',
     config: { axis: { labelFont: 'sans-serif', titleFont: 'sans-serif' }, text: { font: 'sans-serif' } },
     marks: [
       panel('decode', 'Decode', benchmark, 20),
       panel('prefill', 'Prefill', benchmark, 20 + panelHeight + panelGap),
+      legend(2 * panelHeight + panelGap + 60),
     ],
   };
 }
@@ -67,7 +71,7 @@ function toBar(engine: Benchmark['engine'], what: 'decode' | 'prefill', isEngine
     mean,
     low: Math.max(0, mean - deviation),
     high: mean + deviation,
-    label: `${short(mean)} ± ${short(deviation)}`,
+    label: showSpread(mean, deviation),
     isEngine,
   };
 }
@@ -96,7 +100,7 @@ function panel(what: 'decode' | 'prefill', title: string, benchmark: Benchmark, 
       enter: {
         x: { value: left },
         y: { value: y },
-        width: { value: width - left },
+        width: { value: plotWidth },
         height: { value: height },
       },
     },
@@ -118,7 +122,7 @@ function panel(what: 'decode' | 'prefill', title: string, benchmark: Benchmark, 
         name: 'x',
         type: 'linear',
         domain: [0, isNear ? Math.max(most, limit) : most],
-        range: [0, width - left],
+        range: [0, plotWidth],
         nice: true,
       },
       { name: 'y', type: 'band', domain: bars.map((bar) => bar.name), range: [0, height], padding: 0.25 },
@@ -129,11 +133,12 @@ function panel(what: 'decode' | 'prefill', title: string, benchmark: Benchmark, 
         orient: 'bottom',
         tickCount: 6,
         grid: true,
+        gridScale: 'y',
         gridColor: '#eaeef2',
         labelColor: colours.faint,
         domain: false,
         ticks: false,
-        format: ',',
+        format: ',.4~r',
       },
       {
         scale: 'y',
@@ -198,17 +203,36 @@ function barMarks(): Mark[] {
       from: { data: 'bars' },
       encode: {
         enter: {
-          x: { scale: 'x', value: 0, offset: 6 },
+          x: { value: plotWidth + right },
           y: middle,
           text: { field: 'label' },
-          fill: { value: '#ffffff' },
-          fontWeight: { value: 'bold' },
+          fill: { value: colours.text },
+          align: { value: 'right' },
           fontSize: { value: 12 },
           baseline: { value: 'middle' },
         },
       },
     },
   ];
+}
+
+/** What the marks mean, under the plot. */
+function legend(y: number): Mark {
+  return {
+    type: 'text',
+    encode: {
+      enter: {
+        x: { value: 0 },
+        y: { value: y },
+        text: {
+          value:
+            'bar: mean · black line: ± standard deviation · dot: one run · dashed: limit of this machine, where near',
+        },
+        fill: { value: colours.faint },
+        fontSize: { value: 11 },
+      },
+    },
+  };
 }
 
 function limitMark(limit: number): Mark {

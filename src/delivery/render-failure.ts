@@ -1,6 +1,6 @@
 import { codeBlock, codeSpan, messageLines, messageText } from './escape-text.ts';
 import { findingLine, findingsOf } from './findings.ts';
-import { details, paragraphs } from './markdown.ts';
+import { count, details, listWords, paragraphs } from './markdown.ts';
 import type { RunView } from './run-view.ts';
 
 const shownFindings = 10;
@@ -56,14 +56,16 @@ function adviseOnVerdict({ run, report }: RunView): string {
   const guilty = run.state.verification?.guilty ?? [];
   if (guilty.length > 0) {
     const [first, ...others] = guilty.slice(0, 6).map((contract) => codeSpan(contract, 'text', 60));
-    const more = others.length === 0 ? '' : ` (then ${others.join(', ')}, which may only follow from it)`;
-    return `The findings point at ${first}${more}. Its code comes from knowledge, so correct the realization there; then comment \`/metainfer retry\`. The branch stays as it is, nothing is merged.`;
+    const more = others.length === 0 ? '' : ` (${listWords(others)} may only follow from it)`;
+    return `The findings point at ${first}${more}. Its code comes from knowledge, so it is to be corrected there, by whoever maintains the realization; a new issue with this constraint file then gets an engine written from it. Until then nothing here is merged.`;
   }
   const isRight = report?.gates.every((gate) => gate.status !== 'failed') === true;
-  if (isRight) {
-    return 'The engine computes the right thing but is not what was asked for. Relax the goal in the constraint file, or ask for other hardware or number formats; `/metainfer bench` measures once more where the machine was busy.';
+  if (!isRight) return 'The findings name no contract; the workflow run has the full report and log.';
+  const unmeasured = report.goals.filter((goal) => goal.status === 'not-measured');
+  if (unmeasured.length > 0 && report.goals.every((goal) => goal.status !== 'missed')) {
+    return `${count(unmeasured.length, 'goal')} could not be measured, and unmeasured is not met. See what the table says, have the runner's operator set it right (is the baseline installed there?), then comment \`/metainfer bench\`.`;
   }
-  return 'The findings name no contract; the workflow run has the full report and log.';
+  return 'The engine computes the right thing, not as fast or as small as was asked. Relax the goal in the constraint file, or ask for other hardware or number formats. Where the runner was busy, `/metainfer bench` measures once more.';
 }
 
 /** The end of the log, where nothing else tells what happened on the runner. */

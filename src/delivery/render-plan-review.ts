@@ -1,10 +1,9 @@
 import type { ChangedFile, ReviewDraft } from '../model/delivery.ts';
-import type { Problem } from '../model/problem.ts';
 import { codeBlock, codeSpan, inlineText, messageText } from './escape-text.ts';
 import { limitBody } from './limit-body.ts';
 import { count, paragraphs } from './markdown.ts';
 import { type Note, placeComments } from './place-comments.ts';
-import { codeFrame, renderNotCovered } from './render-problems.ts';
+import { codeFrame, describeProblem, renderNotCovered } from './render-problems.ts';
 import { engineName, type RunView } from './run-view.ts';
 import { suggestLine } from './suggest-line.ts';
 
@@ -41,7 +40,7 @@ export function renderPlanReview(
 }
 
 function renderRefusedHead(view: RunView, path: string, errors: number): string {
-  const next = 'Push a corrected file to this pull request: I read it again by myself.';
+  const next = 'Push a corrected file to this pull request: the bot reads it again on its own.';
   if (errors > 0) return `**${count(errors, 'problem')} in ${codeSpan(path)}**, nothing was started. ${next}`;
   const { failure } = view.run.state;
   const isMissing = failure?.code === 'NOT_COVERED';
@@ -73,7 +72,7 @@ function renderPlanHead(view: RunView, path: string, sequel: PlanSequel): string
 function notesOf(view: RunView, path: string): ProblemNote[] {
   const text = view.run.state.input.text;
   return (view.problems?.problems ?? []).map((problem) => {
-    const what = describe(problem);
+    const what = describeProblem(problem);
     const fixed = suggestLine(text, problem);
     const frame = problem.line === undefined ? '' : codeFrame(text, problem.line, problem.column);
     const place = problem.line === undefined ? '' : `**Line ${problem.line}:** `;
@@ -84,11 +83,4 @@ function notesOf(view: RunView, path: string): ProblemNote[] {
       summary: paragraphs(`${place}${what}`, frame),
     };
   });
-}
-
-function describe(problem: Problem): string {
-  const severity = problem.severity === 'warning' ? 'Warning: ' : '';
-  const path = problem.path === undefined ? '' : `${codeSpan(problem.path)}: `;
-  const suggestion = problem.suggestion === undefined ? '' : ` ${messageText(problem.suggestion)}`;
-  return `${severity}${path}${messageText(problem.message)}${suggestion}`;
 }

@@ -12,9 +12,9 @@ const shownOpen = 15;
 
 /** The lines around a place, numbered, with a caret under it. */
 export function codeFrame(text: string, line: number, column: number | undefined): string {
-  const lines = text.split(/\r\n|\r|\n/);
+  const lines = text.replace(/(?:\r\n|\r|\n)$/, '').split(/\r\n|\r|\n/);
   const first = Math.max(1, line - context);
-  const last = Math.min(lines.length, line + context);
+  const last = Math.max(line, Math.min(lines.length, line + context));
   const width = String(last).length;
   const frame: string[] = [];
   for (let number = first; number <= last; number++) {
@@ -38,19 +38,35 @@ function placeOf(problem: Problem, source: RunSource): string {
   return `Line ${place} (line ${source.firstLine - 1 + problem.line} of the description)`;
 }
 
-function renderProblem(problem: Problem, text: string, source: RunSource): string {
-  const head = [placeOf(problem, source), problem.path === undefined ? '' : codeSpan(problem.path)]
-    .filter((part) => part !== '')
-    .join(' · ');
-  const what = [
-    messageText(problem.message),
-    problem.suggestion === undefined ? '' : messageText(problem.suggestion),
-  ]
-    .filter((part) => part !== '')
-    .join(' ');
+/** What is wrong and what would be right, in one or two sentences. */
+export function describeProblem(problem: Problem): string {
+  const { path, message, suggestion } = problem;
   const severity = problem.severity === 'warning' ? 'Warning: ' : '';
-  const frame = problem.line === undefined ? '' : codeFrame(text, problem.line, problem.column);
-  return paragraphs(head === '' ? `${severity}${what}` : `**${head}**<br>${severity}${what}`, frame);
+  // Many messages begin with the field's name; once is enough.
+  const rest =
+    path !== undefined && message.startsWith(`${path} `) ? message.slice(path.length + 1) : undefined;
+  const said = rest === undefined ? messageText(message) : `${codeSpan(path!)} ${messageText(rest)}`;
+  const field = path === undefined || rest !== undefined ? '' : `${codeSpan(path)}: `;
+  return `${severity}${field}${said}${suggestion === undefined ? '' : ` ${messageText(suggestion)}`}`;
+}
+
+/** A field that isn't there has no line to show, only one that it belongs under. */
+function isMissing(problem: Problem): boolean {
+  return problem.code === 'missing-key' || problem.line === undefined;
+}
+
+function renderProblem(problem: Problem, text: string, source: RunSource): string {
+  const head = `**${placeOf(problem, source)}**<br>${describeProblem(problem)}`;
+  return paragraphs(head, codeFrame(text, problem.line!, problem.column));
+}
+
+function renderMissing(problems: readonly Problem[], source: RunSource): string {
+  if (problems.length === 0) return '';
+  const lines = problems.map((problem) => {
+    const place = placeOf(problem, source);
+    return `- ${place === '' ? '' : `${place}: `}${describeProblem(problem)}`;
+  });
+  return paragraphs('**To be added**', lines.join('\n'));
 }
 
 /** Every problem with its place and the lines around it; then what is not covered yet. */
@@ -58,11 +74,14 @@ export function renderProblems(view: RunView): string {
   const { problems } = view;
   if (problems === undefined) return '';
   const { source, state } = view.run;
-  const all = problems.problems.map((problem) => renderProblem(problem, state.input.text, source));
-  const rest = all.slice(shownOpen);
+  const placed = problems.problems
+    .filter((problem) => !isMissing(problem))
+    .map((problem) => renderProblem(problem, state.input.text, source));
+  const rest = placed.slice(shownOpen);
   return paragraphs(
-    ...all.slice(0, shownOpen),
-    rest.length > 0 && details(`${count(rest.length, 'more problem')}`, rest.join('\n\n')),
+    ...placed.slice(0, shownOpen),
+    rest.length > 0 && details(count(rest.length, 'more problem'), rest.join('\n\n')),
+    renderMissing(problems.problems.filter(isMissing), source),
     renderNotCovered(problems.notCovered),
   );
 }
@@ -79,6 +98,6 @@ export function renderNotCovered(lines: readonly string[]): string {
 /** What the person does about problems, where they asked. */
 export function adviseOnProblems(source: RunSource): string {
   return source.path === null
-    ? 'Nothing was started. Edit the description above and save it: I read it again by myself.'
-    : `Nothing was started. Push a corrected ${codeSpan(source.path)} to this pull request: I read it again by myself.`;
+    ? 'Nothing was started. Edit the description above and save it: the bot reads it again on its own.'
+    : `Nothing was started. Push a corrected ${codeSpan(source.path)} to this pull request: the bot reads it again on its own.`;
 }

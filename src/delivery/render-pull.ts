@@ -71,9 +71,9 @@ function renderBuild(view: RunView): string {
     ...(branch === undefined ? [] : [`git fetch origin ${branch} && git switch ${branch}`]),
     `cd ${folder}`,
     'cmake -B build && cmake --build build',
-    ...(state.constraints?.serving.interface === 'openai'
-      ? ['build/engine --help']
-      : ['build/engine MODEL --prompt "Once upon a time" --max-tokens 64']),
+    view.plan?.tokenizer.model === 'none'
+      ? 'build/engine MODEL --ids 1,2,3 --max-tokens 64'
+      : 'build/engine MODEL --prompt "Once upon a time" --max-tokens 64',
   ];
   return paragraphs(
     codeBlock(commands.join('\n'), 'sh'),
@@ -83,12 +83,18 @@ function renderBuild(view: RunView): string {
 
 function renderChecks({ run }: RunView): string {
   const gates = Object.entries(gateMeaning).map(([gate, meaning]) => `- \`${gate}\`: ${meaning}`);
-  const goals = (run.state.constraints?.goals.require ?? []).map(
-    (goal) => `- ${codeSpan(goal.metric)} ${codeSpan(goal.written)}`,
-  );
+  const asked = run.state.constraints?.goals;
+  const goals = [
+    ...(asked?.require ?? []).map((goal) => `- ${codeSpan(goal.metric)} ${codeSpan(goal.written)}`),
+    ...(asked === undefined
+      ? []
+      : [
+          `- mean KLD to the reference \`<= ${asked.fidelity.mean_kld}\`, top-1 agreement \`>= ${asked.fidelity.top1_agreement}\``,
+        ]),
+  ];
   return paragraphs(
     'The engine never reports on itself: a harness that it cannot change runs it in a sandbox and does all measuring and comparing.',
     details('Gates, in order', gates.join('\n')),
-    goals.length > 0 && `Goals beside them:\n${goals.join('\n')}`,
+    goals.length > 0 && `The goals of the constraint file:\n\n${goals.join('\n')}`,
   );
 }

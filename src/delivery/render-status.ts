@@ -67,7 +67,7 @@ function renderLead(view: RunView, page: 'issue' | 'pull'): string {
     case 'passed':
       return page === 'issue'
         ? `The engine is in ${pull}, ready for review.`
-        : `Built, verified and timed at ${commit(view)}. Ready for review; merging it answers #${source.number}.`;
+        : `Built, verified and timed at ${commit(view)}. Ready for review${source.kind === 'issue' ? `; merging it closes #${source.number}` : ''}.`;
     case 'failed':
       return pull !== '' && page === 'issue' ? `The attempt is in ${pull}, still a draft.` : '';
     case 'cancelled':

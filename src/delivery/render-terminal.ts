@@ -18,13 +18,15 @@ export function renderTerminalComment(view: RunView): string | null {
   if (standing === 'passed') {
     const verdict = view.report === undefined ? '' : `: ${inlineText(verdictInWords(view.report))}`;
     const closes = view.run.source.kind === 'issue' ? ' Merging it closes this issue.' : '';
-    return `✅ **${inlineText(engineName(view))} passed**${verdict}. ${pull === undefined ? '' : `Please review #${pull}.`}${closes}`;
+    return `✅ **${inlineText(engineName(view))} passed**${verdict}.${pull === undefined ? '' : ` Please review #${pull}.`}${closes}`;
   }
   const findings = view.report === undefined ? [] : findingsOf(view.report);
-  const first = findings[0];
+  // The gates' order is not the order of blame.
+  const guilty = view.run.state.verification?.guilty[0];
+  const first = findings.find((finding) => finding.contract === guilty) ?? findings[0];
   const more = findings.length - 1;
   return paragraphs(
-    `❌ **${inlineText(engineName(view))}**: ${inlineText(failureInWords(view))}.${pull === undefined ? '' : ` The attempt stays a draft in #${pull}.`}`,
+    `❌ **${inlineText(engineName(view))}** ${inlineText(failureInWords(view))}.${pull === undefined ? '' : ` The attempt stays a draft in #${pull}.`}`,
     first !== undefined &&
       `${findingLine(first)}${more > 0 ? `\n- … and ${more} more, at their lines in the review` : ''}`,
     `**What to do:** ${nextStep(view)}`,

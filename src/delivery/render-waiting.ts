@@ -31,7 +31,7 @@ export function renderApprovalNeeded(view: RunView): string {
   const head = state.holdAfterPlan
     ? 'The plan is made, and nothing else was asked for.'
     : '**The plan is ready; making the engine needs approval**, because it writes a branch and spends runner time.';
-  return `${head} ${who} can go on from here: ${label} \`/metainfer generate\`. That holds for exactly this constraint file${hash}; a change to it needs a new word.`;
+  return `${head} ${who} can go on from here: ${label} \`/metainfer generate\`. That holds for exactly this constraint file${hash}; once it changes, somebody is asked again.`;
 }
 
 /** A job that nobody takes: its labels, the runners seen, and who can do what. Empty where a runner has the job. */

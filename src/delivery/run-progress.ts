@@ -36,7 +36,7 @@ const stepWords: Readonly<Record<ShownStep, readonly [todo: string, now: string,
   plan: ['Make a plan', 'Making a plan', 'Plan made'],
   generate: ['Write the engine', 'Writing the engine', 'Engine written'],
   publish: ['Open a draft pull request', 'Opening a draft pull request', 'Draft pull request opened'],
-  dispatch: ['Hand it to a runner', 'Handing it to a runner', 'Handed to a runner'],
+  dispatch: ['Ask for a runner', 'Asking for a runner', 'Runner asked for'],
   judge: [
     'Build, verify and time it on the runner',
     'Building, verifying and timing it on the runner',
@@ -94,6 +94,7 @@ export function renderProgress(view: RunView): string {
       if (hasEnded(standing)) return `- ⏹️ ${todo}: stopped here`;
       if (standing === 'approval') return `- ⏸️ ${todo}: waits for approval`;
       if (standing === 'queued') return `- ⬜ ${todo}`;
+      if (view.queue !== null) return `- ⏸️ ${todo}: waits for a runner`;
       return `- ⏳ ${now}${proof(step, view)}`;
     })
     .join('\n');

@@ -48,7 +48,7 @@ export function renderSetup(problems: readonly SetupProblem[], place: SetupPlace
 }
 
 function indent(text: string): string {
-  return text.split('\n').join('\n   ');
+  return text.replace(/\n(?!\n|$)/g, '\n   ');
 }
 
 function renderOne(problem: SetupProblem, place: SetupPlace): string {
@@ -81,7 +81,7 @@ function renderMissing(problem: SetupProblem & { kind: 'workflow-missing' }, pla
       ? `Somebody with write access can [open this link](${url}) and press **Commit changes**; the file is filled in.`
       : `Somebody with write access can [create it](${githubUrl}/${repository}/new/${encodeURIComponent(defaultBranch)}?filename=${encodeURIComponent(problem.path)}) with exactly the text below.`;
   return paragraphs(
-    `**The workflow file ${codeSpan(problem.path)} is not on ${codeSpan(defaultBranch)}.** I may not write workflow files, so that I can never give myself more than you allowed. ${how}`,
+    `**The workflow file ${codeSpan(problem.path)} is not on ${codeSpan(defaultBranch)}.** The bot has no right to write workflow files: what runs on your machines is yours to decide. ${how}`,
     details('The exact text', codeBlock(problem.text, 'yaml')),
   );
 }
@@ -90,7 +90,7 @@ function renderDiffers(problem: SetupProblem & { kind: 'workflow-differs' }, pla
   const { githubUrl, repository, defaultBranch } = place;
   const path = problem.path.split('/').map(encodeURIComponent).join('/');
   return paragraphs(
-    `**${codeSpan(problem.path)} on ${codeSpan(defaultBranch)} has another text than the one I may start.** It decides what runs on your machines, so I start nothing but the pinned text. Somebody with write access can [edit it](${githubUrl}/${repository}/edit/${encodeURIComponent(defaultBranch)}/${path}) to be exactly:`,
+    `**${codeSpan(problem.path)} on ${codeSpan(defaultBranch)} has another text than the one the bot starts.** It decides what runs on your machines, so nothing but the pinned text is started. Somebody with write access can [edit it](${githubUrl}/${repository}/edit/${encodeURIComponent(defaultBranch)}/${path}) to be exactly:`,
     details('The exact text', codeBlock(problem.text, 'yaml')),
   );
 }
