@@ -11,6 +11,7 @@ import { planCommand } from './plan-command.ts';
 import { requestCommand } from './request-command.ts';
 import { runCommand } from './run-command.ts';
 import { sabotageCommand } from './sabotage-command.ts';
+import { serveCommand } from './serve-command.ts';
 import { benchCommand, verifyCommand } from './verify-command.ts';
 import { weightsSynthCommand } from './weights-command.ts';
 
@@ -31,4 +32,5 @@ export const commands: readonly Command[] = [
   requestCommand,
   doctorCommand,
   demoCommand,
+  serveCommand,
 ];

@@ -1,60 +1,36 @@
-import { join } from 'node:path';
 import { AppError } from '../model/errors.ts';
-import { startRun } from '../pipeline.ts';
-import { packageRoot } from '../preparation/package-root.ts';
-import { readConstraintFile } from '../preparation/read-request.ts';
-import { buildResult, buildRun } from './build-command.ts';
-import type { Command, CommandContext, CommandResult } from './command.ts';
+import type { Command, CommandResult } from './command.ts';
 import { describeMissing, examineMachine } from './doctor-command.ts';
-import { planCommand } from './plan-command.ts';
-import { runCommand } from './run-command.ts';
 
-const prompt = 'Returns a';
-
-async function continuePrompt(folder: string, context: CommandContext): Promise<string> {
-  const options = { prompt, 'max-tokens': '96', temperature: '0.5', 'top-p': '0.9', seed: '7', json: true };
-  const { data } = await runCommand.run({ positionals: [folder], options }, context);
-  return `${prompt}${(data as { text: string }).text}`;
-}
-
-/** The main job on the shipped example: plan, engine, verdict, figures, and what the engine writes. */
+/** The product end to end: by default through the app on a local GitHub, with --local the compiler core alone. */
 export const demoCommand: Command = {
   name: 'demo',
-  summary: 'Build, verify, measure and run an engine for the small trained checkpoint',
+  summary: 'From an issue to a verified engine pull request, on a local stand-in for GitHub',
   positionals: [],
-  options: {},
-  examples: ['npm run demo'],
+  options: {
+    pr: { type: 'boolean', help: 'ask by a pull request that adds a constraint file' },
+    local: { type: 'boolean', help: 'without GitHub: build, verify, measure and run an engine here' },
+    stay: { type: 'boolean', help: 'keep everything running at the end (default on a terminal)' },
+  },
+  examples: ['npm run demo', 'npm run demo -- --pr', 'npx metainfer demo --local'],
   async run(input, context): Promise<CommandResult> {
     // With --json, stdout holds the one document and nothing else.
     const print = input.options.json === true ? () => {} : context.print;
-    const missing = describeMissing(await examineMachine());
-    if (missing.length > 0)
-      throw new AppError(
-        'TOOL_MISSING',
-        `This machine lacks something:\n${missing.map((line) => `- ${line}`).join('\n')}`,
-      );
-    const file = join(packageRoot(), 'knowledge/examples/tiny-qwen3.yaml');
-    const plan = await planCommand.run({ positionals: [file], options: { measure: true } }, context);
-    print(`${plan.text}\n`);
-    const folder = join(process.cwd(), 'engines/tiny-qwen3');
-    const state = startRun(
-      'demo',
-      { fileName: file, text: await readConstraintFile(file), origin: 'command-line' },
-      folder,
-    );
-    const path = join(context.config.cacheFolder, 'runs/demo.json');
-    const end = await buildRun(state, path, context, {
-      baseline: true,
-      runSeed: undefined,
-      stopAfter: undefined,
-    });
-    const result = buildResult(end.state, path, end.report);
-    if (result.exitCode !== 0) return result;
-    print(
-      `${result.text}\n\n## The engine continues a prompt (1.3 M parameters: the form of Node.js documentation, not its facts)\n\nprompt: ${prompt}`,
-    );
-    const continuation = await continuePrompt(folder, context);
-    const data = { ...(result.data as object), prompt, continuation };
-    return { ...result, data, text: `${continuation}\n` };
+    await requireTools();
+    if (input.options.local === true) {
+      const { runLocalDemo } = await import('./demo/local-demo.ts');
+      return runLocalDemo(context, print);
+    }
+    const { runAppDemo } = await import('./demo/app-demo.ts');
+    const stays =
+      input.options.stay === true || (process.stdout.isTTY === true && input.options.json !== true);
+    return runAppDemo(context, { print, byPull: input.options.pr === true, stays });
   },
 };
+
+async function requireTools(): Promise<void> {
+  const missing = describeMissing(await examineMachine());
+  if (missing.length === 0) return;
+  const lines = missing.map((line) => `- ${line}`).join('\n');
+  throw new AppError('TOOL_MISSING', `This machine lacks something:\n${lines}`);
+}

@@ -1,0 +1,32 @@
+import { once } from 'node:events';
+import { hostname } from 'node:os';
+import { pino } from 'pino';
+import { readServeConfig } from '../config.ts';
+import type { Command } from './command.ts';
+
+/** Running jobs may finish for this long after SIGTERM; what is cut off is taken up again by the next instance. */
+const graceSeconds = 25;
+
+export const serveCommand: Command = {
+  name: 'serve',
+  summary: 'Run the GitHub App: webhooks, jobs and dashboard',
+  positionals: [],
+  options: {},
+  examples: ['npx metainfer serve', 'DATABASE_URL=postgres://… npx metainfer serve'],
+  async run(_, context) {
+    const config = readServeConfig();
+    const log = pino({ level: config.logLevel });
+    // Loaded here: the other commands start without Probot.
+    const { startApp } = await import('../app.ts');
+    const { logLevel: __, ...settings } = config;
+    const app = await startApp(
+      { ...settings, writeSpacing: 'github', instance: `${hostname()}-${process.pid}` },
+      log,
+    );
+    log.info({ url: app.url, dashboard: `${app.url}/runs` }, 'the app is up');
+    if (!context.signal.aborted) await once(context.signal, 'abort');
+    log.info({ graceSeconds }, 'stopping: running jobs may finish');
+    await app.stop(graceSeconds);
+    return { exitCode: 0, data: { url: app.url }, text: '' };
+  },
+};

@@ -1,0 +1,46 @@
+import type { Intent } from '../model/github.ts';
+import { toIntent } from '../webhooks/to-intent.ts';
+import { type Handled, ignored } from './answer.ts';
+import type { AppContext } from './app-context.ts';
+import { handleCheckButton } from './handle-check-button.ts';
+import { handleCommand } from './handle-command.ts';
+import { handleInstallation, handleRepository } from './handle-installation.ts';
+import { handleIssue } from './handle-issue.ts';
+import { handlePull, handlePullClosed } from './handle-pull.ts';
+import { handleJob, handleWorkflow } from './handle-workflow.ts';
+
+/** One webhook delivery that was accepted: payload → intent → what it starts. */
+export async function handleDelivery(context: AppContext, deliveryId: string): Promise<void> {
+  const { store } = context;
+  const delivery = await store.findDelivery(deliveryId);
+  if (delivery === undefined || delivery.outcome === 'done' || delivery.outcome === 'ignored') return;
+  const intent = toIntent(delivery.event, delivery.payload);
+  const handled = await handleIntent(context, intent, deliveryId);
+  context.log.info({ delivery: deliveryId, event: delivery.event, ...handled }, 'delivery handled');
+  await store.finishDelivery(deliveryId, handled.outcome, handled.detail);
+}
+
+function handleIntent(context: AppContext, intent: Intent, deliveryId: string): Promise<Handled> {
+  switch (intent.kind) {
+    case 'consider-issue':
+      return handleIssue(context, intent, deliveryId);
+    case 'consider-pull':
+      return handlePull(context, intent);
+    case 'command':
+      return handleCommand(context, intent, deliveryId);
+    case 'check-button':
+      return handleCheckButton(context, intent, deliveryId);
+    case 'workflow-moved':
+      return handleWorkflow(context, intent);
+    case 'job-moved':
+      return handleJob(context, intent);
+    case 'pull-closed':
+      return handlePullClosed(context, intent);
+    case 'installation-changed':
+      return handleInstallation(context, intent);
+    case 'repository-changed':
+      return handleRepository(context, intent);
+    case 'ignored':
+      return Promise.resolve(ignored(intent.because));
+  }
+}

@@ -1,0 +1,97 @@
+import { AppError } from '../model/errors.ts';
+import type { GithubStep, RunEvent } from '../model/run.ts';
+import type { RunRecord } from '../model/run-record.ts';
+import { isOpen } from '../pipeline.ts';
+import type { AppContext } from './app-context.ts';
+import { announce } from './steps/announce.ts';
+import { conclude } from './steps/conclude.ts';
+import { acceptConstraints } from './steps/constraints.ts';
+import { dispatch } from './steps/dispatch.ts';
+import { generate } from './steps/generate.ts';
+import { judge } from './steps/judge.ts';
+import { plan } from './steps/plan.ts';
+import { publish } from './steps/publish.ts';
+
+export type StepPerformer = (context: AppContext, run: RunRecord, signal: AbortSignal) => Promise<RunEvent>;
+
+const performers: Readonly<Record<GithubStep, StepPerformer>> = {
+  constraints: acceptConstraints,
+  plan,
+  announce,
+  generate,
+  publish,
+  dispatch,
+  judge,
+  conclude,
+};
+
+/** Tries of a step that fails for a reason that may pass, and the pause before each next one, in seconds. */
+const pauses = [5, 30, 120, 600, 1800];
+
+/**
+ * One step of the repository's ready run with the lowest number; nothing where none is ready. The signal aborts when the
+ * run is to be cancelled and when this instance shuts down: then the step is done again elsewhere.
+ */
+export async function performStep(
+  context: AppContext,
+  repositoryId: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const run = await context.store.nextReadyRun(repositoryId);
+  if (run === undefined) return;
+  const step = run.state.next as GithubStep;
+  if (run.isCancelRequested && step !== 'conclude') return giveWay(context, run);
+  const log = context.log.child({ run: run.number, step });
+  try {
+    log.info('step begins');
+    const event = await performers[step](context, run, signal);
+    const moved = await context.store.moveRun(run.id, event, ({ state }) => state.next === step);
+    log.info({ event: event.type, status: moved?.state.status }, 'step done');
+  } catch (error) {
+    if (signal.aborted) {
+      const current = await context.store.findRun(run.id);
+      if (current?.isCancelRequested === true) return giveWay(context, current);
+      throw error;
+    }
+    log.warn({ err: error }, 'step failed');
+    await handleFailure(context, run, step, error);
+  }
+}
+
+async function giveWay(context: AppContext, run: RunRecord): Promise<void> {
+  const type = run.supersededBy === null ? 'cancelled' : 'superseded';
+  await context.store.moveRun(run.id, { type }, ({ state }) => isOpen(state));
+}
+
+/** A refusal ends the run with its reason; what may pass is tried again; a fault of ours is said without its stack. */
+async function handleFailure(
+  context: AppContext,
+  run: RunRecord,
+  step: GithubStep,
+  error: unknown,
+): Promise<void> {
+  const known =
+    error instanceof AppError
+      ? error
+      : new AppError('INTERNAL', `The step "${step}" met a fault of the program.`, { cause: error });
+  const pause = pauses[run.stepFailures];
+  if (known.source !== 'user' && isWorthRepeating(known, run.stepFailures) && pause !== undefined) {
+    await context.store.postponeStep(run.id, pause);
+    return;
+  }
+  await context.store.addTimeline(run.id, {
+    kind: 'problem',
+    text: `${step}: ${known.message.split('\n')[0]}`,
+    url: null,
+  });
+  await context.store.moveRun(
+    run.id,
+    { type: 'step-failed', code: known.code, message: known.message },
+    ({ state }) => state.next === step,
+  );
+}
+
+function isWorthRepeating(error: AppError, failures: number): boolean {
+  if (error.code === 'RUNNER_FAILED' || error.code === 'REPORT_REJECTED') return false;
+  return error.source === 'external' || failures < 2;
+}

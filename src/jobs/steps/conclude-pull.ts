@@ -1,0 +1,103 @@
+import type { RepositoryClient } from '../../adapters/github/repository-client.ts';
+import { reviewersOf } from '../../delivery/code-owners.ts';
+import { renderCheck } from '../../delivery/render-check.ts';
+import { renderPullBody } from '../../delivery/render-pull.ts';
+import { renderReview } from '../../delivery/render-review.ts';
+import { insertFigures } from '../../generation/provenance-file.ts';
+import { AppError } from '../../model/errors.ts';
+import type { RunRecord } from '../../model/run-record.ts';
+import { renderFigures } from '../../verification/render-report.ts';
+import { type AppContext, clientOf } from '../app-context.ts';
+import { makeRunView } from '../run-view.ts';
+
+/** The end of a run on its engine's pull request: report, checks, review, and ready for review where it passed. */
+export async function concludePull(context: AppContext, run: RunRecord): Promise<void> {
+  const client = clientOf(context, run.repository);
+  const github = run.state.github!;
+  const isStopped = run.state.status === 'cancelled' || run.state.status === 'superseded';
+  if (isStopped && typeof github.workflowRunId === 'number' && github.workflowConclusion === undefined)
+    await client.cancelWorkflowRun(github.workflowRunId);
+  const head = run.state.status === 'passed' ? await commitReport(context, run, client) : undefined;
+  const view = await makeRunView(context, run);
+  const check = renderCheck(view);
+  const once = (key: string) => ({ scope: run.id, key: `${key}:${run.state.attempt}` });
+  if (github.checkRunId !== undefined) await client.updateCheck(once('check-end'), github.checkRunId, check);
+  if (head !== undefined)
+    await client.createCheck(once('check-head'), head, run.id, check, view.links.dashboard);
+  if (isStopped) return;
+  if (view.report !== undefined) {
+    const files = await client.listPullFiles(github.pullNumber);
+    const review = renderReview(view, files);
+    await client.createReview(once('review'), github.pullNumber, head ?? github.engineCommit, review);
+  }
+  if (head === undefined) return;
+  const body = renderPullBody(view, { closes: run.source.kind === 'issue' });
+  await client.markReady(once('ready'), { nodeId: github.pullNodeId, body });
+  await askReviewers(run, client);
+}
+
+/**
+ * report.json and the figures in the engine's README, as one commit. Undefined where the branch has moved since: then
+ * the verdict stands for the commit that was judged, and nobody is asked to review another.
+ */
+async function commitReport(
+  context: AppContext,
+  run: RunRecord,
+  client: RepositoryClient,
+): Promise<string | undefined> {
+  const github = run.state.github!;
+  const report = (await context.store.readDocument(run.id, 'report'))!;
+  const engine = (await context.store.readDocument(run.id, 'engine'))!;
+  const readme = engine.files.find(({ path }) => path === 'README.md');
+  const files = [{ path: `${github.enginePath}/report.json`, text: `${JSON.stringify(report, null, 2)}\n` }];
+  if (readme !== undefined) {
+    const text = insertFigures(readme.text, renderFigures(report));
+    files.push({ path: `${github.enginePath}/README.md`, text });
+  }
+  const head = await client.readBranch(github.branch);
+  try {
+    const { sha } = await client.commitFiles(
+      { scope: run.id, key: `report:${run.state.attempt}` },
+      {
+        branch: github.branch,
+        base: github.baseBranch,
+        expectedHead: await expectedHead(context, run, head?.sha),
+        files,
+        message: `docs(engines): verified report of ${run.state.constraints!.name}`,
+        trailers: {
+          'Metainfer-Run': run.id,
+          'Metainfer-Phase': 'report',
+          'Constraint-Hash': run.state.constraintsSha256!,
+        },
+      },
+    );
+    return sha;
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'BRANCH_MOVED') throw error;
+    const text = `the branch moved during verification: the verdict is about ${github.engineCommit.slice(0, 12)} alone`;
+    await context.store.addTimeline(run.id, { kind: 'problem', text, url: null });
+    return undefined;
+  }
+}
+
+/** A repeated measurement stands on the report of the one before. */
+async function expectedHead(context: AppContext, run: RunRecord, head: string | undefined): Promise<string> {
+  const { engineCommit } = run.state.github!;
+  for (let attempt = run.state.attempt - 1; attempt >= 1; attempt -= 1) {
+    const earlier = await context.store.effects.find(run.id, `report:${attempt}`);
+    if (earlier?.githubId === head && head !== undefined) return head;
+  }
+  return engineCommit;
+}
+
+async function askReviewers(run: RunRecord, client: RepositoryClient): Promise<void> {
+  const { pullNumber, enginePath, baseBranch } = run.state.github!;
+  for (const path of ['.github/CODEOWNERS', 'CODEOWNERS', 'docs/CODEOWNERS']) {
+    const text = await client.readFile(path, baseBranch);
+    if (text === undefined) continue;
+    const reviewers = reviewersOf(text, `${enginePath}/README.md`);
+    if (reviewers.users.length + reviewers.teams.length === 0) return;
+    await client.requestReviewers({ scope: run.id, key: 'reviewers' }, pullNumber, reviewers);
+    return;
+  }
+}

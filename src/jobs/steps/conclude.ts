@@ -1,0 +1,44 @@
+import { renderIssueStatus } from '../../delivery/render-status.ts';
+import { renderTerminalComment } from '../../delivery/render-terminal.ts';
+import type { RunEvent } from '../../model/run.ts';
+import type { RunRecord } from '../../model/run-record.ts';
+import { type AppContext, clientOf, needsKnowledgeLabel } from '../app-context.ts';
+import { makeRunView } from '../run-view.ts';
+import { tellSource } from '../tell-source.ts';
+import { concludePull } from './conclude-pull.ts';
+import { tellPull } from './dispatch.ts';
+import { reviewSource } from './review-source.ts';
+
+/**
+ * Says how the run ended, everywhere it was heard of: check, review and pull request first, then the sticky comments,
+ * then one new short comment. A constraint file that was refused gets its problems and nothing more.
+ */
+export async function conclude(context: AppContext, run: RunRecord): Promise<RunEvent> {
+  // The texts are about the end, not about the telling of it.
+  const ended: RunRecord = {
+    ...run,
+    state: { ...run.state, status: run.state.ending ?? 'failed', next: null },
+  };
+  const { state, source, repository } = ended;
+  if (state.github !== undefined) {
+    await concludePull(context, ended);
+    await tellPull(context, ended);
+  }
+  const isUnread = state.constraints === undefined;
+  if (source.kind === 'pull' && state.github === undefined && state.status === 'failed')
+    await reviewSource(context, ended);
+  // A superseded run's sticky comment belongs to the newer run already.
+  if (state.status !== 'superseded' && !(source.kind === 'pull' && isUnread))
+    await tellSource(context, ended, renderIssueStatus(await makeRunView(context, ended)));
+  if (state.failure?.code === 'NOT_COVERED')
+    await clientOf(context, repository).addLabel(source.number, needsKnowledgeLabel);
+  const body = renderTerminalComment(await makeRunView(context, ended));
+  // What ended before anything else was said needs no second comment.
+  if (body !== null && state.github !== undefined)
+    await clientOf(context, repository).createComment(
+      { scope: run.id, key: `end:${state.attempt}` },
+      source.number,
+      body,
+    );
+  return { type: 'concluded' };
+}

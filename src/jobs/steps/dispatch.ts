@@ -1,0 +1,90 @@
+import { renderCheck } from '../../delivery/render-check.ts';
+import { renderPullStatus } from '../../delivery/render-status.ts';
+import { renderSetupProblem } from '../../delivery/setup-texts.ts';
+import { AppError } from '../../model/errors.ts';
+import type { GithubTrail, RunEvent } from '../../model/run.ts';
+import type { RunRecord } from '../../model/run-record.ts';
+import { type AppContext, clientOf, workflowPath } from '../app-context.ts';
+import { readRepositoryConfig } from '../ask-permission.ts';
+import { findSetupProblems, setupPlace, summariseSetup } from '../preflight.ts';
+import { issueScope, makeRunView } from '../run-view.ts';
+
+/** Check run, workflow dispatch, status on the pull request. The run then waits for the workflow to end. */
+export async function dispatch(context: AppContext, run: RunRecord): Promise<RunEvent> {
+  const { state, repository } = run;
+  const client = clientOf(context, repository);
+  const github = state.github!;
+  const attempt = state.attempt + 1;
+  await requireSetup(context, run);
+  const requestId = `${run.id}-${attempt}`;
+  const labels = await labelsOf(context, run);
+  // What follows is written for the state that the run is in once the job is queued.
+  const ahead = inWorkflow(run, { ...github, requestId, workflowRunId: null }, attempt);
+  const check = await client.createCheck(
+    { scope: run.id, key: `check:${attempt}` },
+    github.engineCommit,
+    run.id,
+    renderCheck(await makeRunView(context, ahead)),
+    null,
+  );
+  const { workflowRunId } = await client.dispatchWorkflow(
+    { scope: run.id, key: `dispatch:${attempt}` },
+    workflowPath,
+    {
+      engine_sha: github.engineCommit,
+      request_id: requestId,
+      constraints_sha256: state.constraintsSha256!,
+      engine_path: github.enginePath,
+      labels: JSON.stringify(labels),
+      baseline: state.baseline ?? 'llama.cpp',
+    },
+  );
+  await context.store.beginAttempt(run.id, { number: attempt, requestId, workflowRunId });
+  await tellPull(context, inWorkflow(run, { ...github, requestId, workflowRunId }, attempt));
+  return { type: 'dispatched', requestId, workflowRunId, checkRunId: check.id };
+}
+
+/** @throws AppError WORKFLOW_MISSING after a comment that says what to set up and how */
+async function requireSetup(context: AppContext, run: RunRecord): Promise<void> {
+  const { repository, state } = run;
+  const problems = await findSetupProblems(context, repository);
+  if (problems.length === 0) return;
+  await clientOf(context, repository).createComment(
+    { scope: run.id, key: `setup:${state.attempt}` },
+    state.github!.pullNumber,
+    renderSetupProblem(problems, setupPlace(context, repository)),
+  );
+  throw new AppError('WORKFLOW_MISSING', summariseSetup(problems));
+}
+
+function inWorkflow(run: RunRecord, github: GithubTrail, attempt: number): RunRecord {
+  return {
+    ...run,
+    state: { ...run.state, status: 'waiting', next: null, waitingFor: 'workflow', github, attempt },
+  };
+}
+
+/** The sticky comment of the engine's pull request. */
+export async function tellPull(context: AppContext, run: RunRecord): Promise<void> {
+  const number = run.state.github!.pullNumber;
+  const body = renderPullStatus(await makeRunView(context, run));
+  const once = { scope: issueScope(run.repository, number), key: 'status' };
+  await clientOf(context, run.repository).upsertComment(once, number, body);
+}
+
+/** Labels that a runner for this engine must have, from runner-config/labels.yaml and the repository's own. */
+export async function labelsOf(context: AppContext, run: RunRecord): Promise<readonly string[]> {
+  const { hardware } = run.state.constraints!;
+  const labels = context.labelsFor({
+    'hardware.platform': hardware.platform,
+    'hardware.arch': hardware.arch,
+  });
+  if (labels === undefined) {
+    throw new AppError(
+      'NOT_COVERED',
+      `runner-config/labels.yaml names no runner for ${hardware.platform} ${hardware.arch}, so nobody can verify this engine. The operator of the app adds a line there.`,
+    );
+  }
+  const { runner } = await readRepositoryConfig(context, run.repository);
+  return [...labels, ...runner.extra_labels];
+}

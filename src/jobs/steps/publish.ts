@@ -1,0 +1,150 @@
+import type { Pull, RepositoryClient } from '../../adapters/github/repository-client.ts';
+import { renderPullBody, renderPullTitle } from '../../delivery/render-pull.ts';
+import { AppError } from '../../model/errors.ts';
+import type { RunEvent } from '../../model/run.ts';
+import type { RunRecord } from '../../model/run-record.ts';
+import { type AppContext, clientOf } from '../app-context.ts';
+import { engineFolder, isEnginePath } from '../engine-path.ts';
+import { makeRunView } from '../run-view.ts';
+
+/** Engine onto its branch, draft pull request. */
+export async function publish(context: AppContext, run: RunRecord): Promise<RunEvent> {
+  const { state, source } = run;
+  const client = clientOf(context, run.repository);
+  const { name } = state.constraints!;
+  const branch = `metainfer/${source.number}-${name}`;
+  const baseBranch = await chooseBase(run, client);
+  const base = await client.readBranch(baseBranch);
+  if (base === undefined) {
+    throw new AppError(
+      'NOT_PERMITTED',
+      `The branch ${baseBranch} does not exist, so an engine has nothing to start from. An empty repository needs a first commit.`,
+    );
+  }
+  const engine = (await context.store.readDocument(run.id, 'engine'))!;
+  const enginePath = engineFolder(name);
+  const files = engine.files.map(({ path, text }) => ({ path: `${enginePath}/${path}`, text }));
+  requireEnginePaths(enginePath, files);
+  const earlier = await findEarlier(context, run, client, branch);
+  const commit = await client.commitFiles(
+    { scope: run.id, key: 'engine' },
+    {
+      branch,
+      base: baseBranch,
+      expectedHead: earlier.head,
+      files,
+      deletions: earlier.paths.filter((path) => !files.some((file) => file.path === path)),
+      message: `feat(engines): ${name}\n\nGenerated for ${source.kind === 'issue' ? 'issue' : 'pull request'} #${source.number}.`,
+      trailers: {
+        'Metainfer-Run': run.id,
+        'Metainfer-Phase': 'engine',
+        'Constraint-Hash': state.constraintsSha256!,
+      },
+    },
+  );
+  const pull = earlier.pull ?? (await openPull(context, run, client, branch, baseBranch));
+  await context.store.addTimeline(run.id, {
+    kind: 'github',
+    text: `engine on ${branch}, pull request #${pull.number}`,
+    url: pull.url,
+  });
+  return {
+    type: 'published',
+    trail: {
+      branch,
+      baseBranch,
+      enginePath,
+      engineCommit: commit.sha,
+      pullNumber: pull.number,
+      pullNodeId: pull.nodeId,
+    },
+  };
+}
+
+/** An issue's engine goes to the default branch; a pull request's to its own branch, until that is merged. */
+async function chooseBase(run: RunRecord, client: RepositoryClient): Promise<string> {
+  if (run.source.kind === 'issue') return run.repository.defaultBranch;
+  const pull = await client.readPull(run.source.number);
+  if (pull.isFork) {
+    throw new AppError(
+      'NOT_PERMITTED',
+      'The constraint file is in a fork. Engines are generated once it is on a branch of this repository.',
+    );
+  }
+  return pull.state === 'open' ? pull.headRef : pull.baseRef;
+}
+
+interface Earlier {
+  /** Head of the branch that a former run of this issue left; undefined: there is no branch, or no run of ours made it. */
+  readonly head: string | undefined;
+  /** Files that the former run committed. */
+  readonly paths: readonly string[];
+  readonly pull: Pull | undefined;
+}
+
+/** What a superseded or failed run for the same engine left: its branch and its pull request are used again. */
+async function findEarlier(
+  context: AppContext,
+  run: RunRecord,
+  client: RepositoryClient,
+  branch: string,
+): Promise<Earlier> {
+  const runs = await context.store.listRuns({
+    repositoryId: run.repository.id,
+    sourceKind: run.source.kind,
+    sourceNumber: run.source.number,
+    limit: 50,
+  });
+  const former = runs.find(({ id, state }) => id !== run.id && state.github?.branch === branch);
+  const nothing = { head: undefined, paths: [], pull: undefined };
+  if (former === undefined) return nothing;
+  const trail = former.state.github!;
+  const head = await client.readBranch(branch);
+  if (head === undefined) return nothing;
+  const report = await context.store.effects.find(former.id, 'report');
+  const own = [trail.engineCommit, report?.githubId];
+  const mine = await context.store.effects.find(run.id, 'engine');
+  // This very run may have committed before a crash: then the commit is found by its trailer.
+  if (!own.includes(head.sha) && mine === undefined) {
+    throw new AppError(
+      'BRANCH_MOVED',
+      `The branch ${branch} was changed since run ${former.number} wrote it (its head is ${head.sha.slice(0, 12)}). Nothing was overwritten. Delete or rename the branch, then \`/metainfer retry\`.`,
+    );
+  }
+  const pull = await client.readPull(trail.pullNumber);
+  const engine = await context.store.readDocument(former.id, 'engine');
+  const folder = trail.enginePath;
+  const paths = (engine?.files ?? []).map(({ path }) => `${folder}/${path}`);
+  if (report !== undefined) paths.push(`${folder}/report.json`);
+  return {
+    head: own.find((sha) => sha === head.sha) ?? head.sha,
+    paths,
+    pull: pull.state === 'open' ? pull : undefined,
+  };
+}
+
+async function openPull(
+  context: AppContext,
+  run: RunRecord,
+  client: RepositoryClient,
+  branch: string,
+  baseBranch: string,
+): Promise<Pull> {
+  const view = await makeRunView(context, run);
+  return client.openPull(
+    { scope: run.id, key: 'pull' },
+    {
+      head: branch,
+      base: baseBranch,
+      title: renderPullTitle(view),
+      body: renderPullBody(view, { closes: false }),
+    },
+  );
+}
+
+/** Generated bytes go into the engine's folder and nowhere else, whatever made them. */
+function requireEnginePaths(folder: string, files: readonly { readonly path: string }[]): void {
+  const stray = files.find(({ path }) => !isEnginePath(folder, path));
+  if (stray === undefined) return;
+  throw new AppError('INTERNAL', `A generated file would lie at ${stray.path}, outside ${folder}.`);
+}
