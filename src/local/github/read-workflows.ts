@@ -17,16 +17,8 @@ export async function readWorkflows(
   world: World,
   repository: Repository,
 ): Promise<readonly CurrentWorkflow[]> {
-  const args = ['ls-tree', '-z', '--name-only', repository.defaultBranch, `${workflowFolder}/`];
-  const listing = await world.git(repository, args).catch(() => '');
-  const paths = listing.split('\0').filter((path) => /\.ya?ml$/.test(path));
-  return Promise.all(
-    paths.map(async (path) => {
-      const workflow = rememberWorkflow(world, repository, path);
-      const text = await readWorkflowText(world, repository, repository.defaultBranch, path);
-      return { workflow, name: nameOf(text) ?? path };
-    }),
-  );
+  const workflows = await listWorkflows(world, repository);
+  return Promise.all(workflows.map((workflow) => withName(world, repository, workflow)));
 }
 
 /** By number or by file name, as GitHub's routes take it. */
@@ -35,11 +27,22 @@ export async function findWorkflow(
   repository: Repository,
   idOrFile: string,
 ): Promise<CurrentWorkflow | undefined> {
-  const all = await readWorkflows(world, repository);
-  return all.find(
-    ({ workflow }) =>
-      String(workflow.id) === idOrFile || workflow.path.slice(workflowFolder.length + 1) === idOrFile,
+  const workflow = (await listWorkflows(world, repository)).find(
+    ({ id, path }) => String(id) === idOrFile || path.slice(workflowFolder.length + 1) === idOrFile,
   );
+  return workflow && withName(world, repository, workflow);
+}
+
+async function listWorkflows(world: World, repository: Repository): Promise<readonly Workflow[]> {
+  const args = ['ls-tree', '-z', '--name-only', repository.defaultBranch, `${workflowFolder}/`];
+  const listing = await world.git(repository, args).catch(() => '');
+  const paths = listing.split('\0').filter((path) => /\.ya?ml$/.test(path));
+  return paths.map((path) => rememberWorkflow(world, repository, path));
+}
+
+async function withName(world: World, repository: Repository, workflow: Workflow): Promise<CurrentWorkflow> {
+  const text = await readWorkflowText(world, repository, repository.defaultBranch, workflow.path);
+  return { workflow, name: nameOf(text) ?? workflow.path };
 }
 
 /** Text of a workflow file at a commit; undefined where it is not there. */
