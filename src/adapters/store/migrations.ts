@@ -103,12 +103,11 @@ const migrations: readonly string[] = [
 ];
 
 /**
- * Brings schema `metainfer` up to date; several instances may start at once.
+ * Brings schema `metainfer` up to date. One instance at a time.
  * @throws AppError DATABASE_UNAVAILABLE on a database that a newer version of this program has written
  */
 export async function migrate(database: Database): Promise<void> {
   await database.transaction(async (transaction) => {
-    await transaction.query(`select pg_advisory_xact_lock(hashtext('metainfer migrations'))`);
     await transaction.query('create schema if not exists metainfer');
     await transaction.query(`create table if not exists metainfer.migrations
       (version integer primary key, applied_at timestamptz not null default now())`);

@@ -1,6 +1,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import { PGlite } from '@electric-sql/pglite';
 import { createPgConfig } from '@electric-sql/pglite/node-postgres';
 import pg from 'pg';
@@ -53,7 +55,8 @@ async function openFolder(folder: string, template: string, log: Logger): Promis
 async function openFromTemplate(dataDir: string, template: string, log: Logger): Promise<PGlite | undefined> {
   if (!existsSync(template)) return undefined;
   try {
-    const loadDataDir = new Blob([await readFile(template)], { type: 'application/x-gzip' });
+    // Unpacked here: PGlite's own unpacking leaves an unhandled rejection behind where the file is damaged.
+    const loadDataDir = new Blob([await promisify(gunzip)(await readFile(template))]);
     const lite = await PGlite.create({ dataDir, startParams, loadDataDir });
     await lite.query('select 1');
     return lite;

@@ -48,8 +48,10 @@ export async function openStore(
       ? await openEmbedded(target.folder, target.cacheFolder, log)
       : await openServer(target.url, log);
   try {
-    await migrate(database);
-    const boss = await startBoss(database, options);
+    const boss = await alone(database, async () => {
+      await migrate(database);
+      return startBoss(database, options);
+    });
     const parts = assemble(database, boss, options);
     const close = async (): Promise<void> => {
       await parts.queues.stop(0);
@@ -60,6 +62,16 @@ export async function openStore(
     await database.close();
     throw error;
   }
+}
+
+/** Instances that start at the same moment prepare the database one after the other. */
+async function alone<Result>(database: Database, work: () => Promise<Result>): Promise<Result> {
+  // An embedded database has one process and one connection: a transaction around the work would wait for itself.
+  if (database.isEmbedded) return work();
+  return database.transaction(async (transaction) => {
+    await transaction.query(`select pg_advisory_xact_lock(hashtext('metainfer starts'))`);
+    return work();
+  });
 }
 
 function assemble(

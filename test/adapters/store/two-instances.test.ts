@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isPostgresLacking } from '../../support/private-postgres.ts';
+import { startChild } from './child-instance.ts';
+import {
+  createHandlers,
+  engines,
+  newRepository,
+  newRun,
+  type OpenedStore,
+  type StoreEngine,
+  until,
+} from './store-engine.ts';
+
+const refusal = { type: 'step-failed', code: 'NOT_COVERED', message: 'no' } as const;
+
+describe.skipIf(isPostgresLacking())('two instances on PostgreSQL', () => {
+  const [one, two] = [createHandlers(), createHandlers()];
+  let engine: StoreEngine;
+  let opened: OpenedStore[];
+  beforeAll(async () => {
+    engine = engines.find(({ name }) => name === 'PostgreSQL')!.start();
+    // At the same moment: both find an empty database and want to fill it.
+    opened = await Promise.all([engine.open('one'), engine.open('two')]);
+    await opened[0]!.queues.start(one.handlers);
+    await opened[1]!.queues.start(two.handlers);
+  });
+  afterAll(async () => {
+    for (const each of opened ?? []) await each.close();
+    engine?.remove();
+  });
+
+  it('share the work and never perform two steps of one repository at once', async () => {
+    const { store } = opened[0]!;
+    const repositories = Array.from({ length: 6 }, newRepository);
+    const running = new Map<number, number>();
+    const peaks: number[] = [];
+    const performers = new Set<string>();
+    const perform = (name: string, own: OpenedStore, id: number) => async (): Promise<void> => {
+      running.set(id, (running.get(id) ?? 0) + 1);
+      peaks.push(running.get(id)!);
+      performers.add(name);
+      const run = await own.store.nextReadyRun(id);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      if (run !== undefined) {
+        const event = run.state.next === 'conclude' ? ({ type: 'concluded' } as const) : refusal;
+        await own.store.moveRun(run.id, event);
+      }
+      running.set(id, running.get(id)! - 1);
+    };
+    for (const { id } of repositories) {
+      one.onStep.set(id, perform('one', opened[0]!, id));
+      two.onStep.set(id, perform('two', opened[1]!, id));
+    }
+    const runs = repositories.flatMap((repository) => [newRun(repository), newRun(repository)]);
+    await Promise.all(runs.map((run) => store.createRun(run)));
+    const isOver = async () => (await store.listRuns({ isOpen: true })).length === 0;
+    await until(isOver, 'the end of all runs');
+    expect(Math.max(...peaks)).toBe(1);
+    expect([...performers].toSorted()).toEqual(['one', 'two']);
+  });
+
+  it('a cancellation asked for at one reaches the step at the other', async () => {
+    const repository = newRepository();
+    let holder: number | undefined;
+    let wasAborted = false;
+    let isConcluded = false;
+    const perform = (index: number) => async (signal: AbortSignal) => {
+      const { store } = opened[index]!;
+      const run = await store.nextReadyRun(repository.id);
+      if (run?.isCancelRequested) {
+        await store.moveRun(run.id, { type: 'cancelled' });
+        isConcluded = true;
+      } else if (run !== undefined && run.state.next !== 'conclude') {
+        holder = index;
+        await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+        wasAborted = true;
+      }
+    };
+    one.onStep.set(repository.id, perform(0));
+    two.onStep.set(repository.id, perform(1));
+    const run = newRun(repository);
+    await opened[0]!.store.createRun(run);
+    await until(() => holder !== undefined, 'the step');
+    await opened[1 - holder!]!.store.requestCancel(run.id);
+    await until(() => isConcluded, 'the end of the cancelled run');
+    expect(wasAborted).toBe(true);
+  });
+
+  it('one takes over the step of another that was killed', async () => {
+    for (const each of opened.splice(0)) await each.close();
+    const heir = await engine.open('heir');
+    opened.push(heir);
+    const repository = newRepository();
+    const run = newRun(repository);
+    await heir.store.createRun(run);
+    const child = startChild(engine.target, 'hold-step');
+    try {
+      await until(() => child.lines().includes(`holds ${run.id}`), 'the step of the child');
+    } finally {
+      await child.kill();
+    }
+    let isTakenOver = false;
+    one.onStep.set(repository.id, async () => {
+      isTakenOver = true;
+    });
+    await heir.queues.start(one.handlers);
+    await until(() => isTakenOver, 'the step at the other instance');
+  });
+});
