@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { emitRefChange } from './ref-events.ts';
 import { GitHubError } from './router.ts';
 import type { RefChange, Repository, World } from './world.ts';
@@ -9,6 +11,11 @@ export async function readRef(
   ref: string,
 ): Promise<string | undefined> {
   const full = ref.startsWith('refs/') ? ref : `refs/heads/${ref}`;
+  // Read often, and nothing ever packs refs here; git itself is asked only for what the file does not tell.
+  if (/^[\w./-]+$/.test(full) && !full.includes('..')) {
+    const text = await readFile(join(repository.folder, full), 'utf8').catch(() => '');
+    if (/^[0-9a-f]{40}\n$/.test(text)) return text.trim();
+  }
   const text = await world.git(repository, ['for-each-ref', '--format=%(refname) %(objectname)', full]);
   const line = text.split('\n').find((candidate) => candidate.startsWith(`${full} `));
   return line?.slice(full.length + 1);

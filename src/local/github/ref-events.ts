@@ -30,7 +30,7 @@ async function pushPayload(
   const commits = after === null ? [] : await newCommits(world, repository, change);
   const rendered: Record<string, unknown>[] = [];
   for (const commit of commits) rendered.push(await renderPushed(world, repository, commit));
-  const [head] = after === null ? [] : await readCommits(world, repository, ['-1', after]);
+  const last = rendered.at(-1) ?? (await renderHead(world, repository, after));
   const html = repositoryHtmlUrl(world, repository);
   return {
     ref: change.ref,
@@ -40,12 +40,22 @@ async function pushPayload(
     pusher: { name: sender.login, email: `${sender.id}+${sender.login}@users.noreply.github.com` },
     created: before === null,
     deleted: after === null,
-    forced: await isForced(world, repository, change),
+    forced: await isForced(world, repository, change, commits[0]),
     base_ref: null,
     compare: `${html}/compare/${(before ?? zeroSha).slice(0, 12)}...${(after ?? zeroSha).slice(0, 12)}`,
     commits: rendered,
-    head_commit: head === undefined ? null : await renderPushed(world, repository, head),
+    head_commit: last,
   };
+}
+
+async function renderHead(
+  world: World,
+  repository: Repository,
+  after: string | null,
+): Promise<Record<string, unknown> | null> {
+  if (after === null) return null;
+  const [head] = await readCommits(world, repository, ['-1', after]);
+  return renderPushed(world, repository, head!);
 }
 
 /** Push events alone give times of the repository in seconds. */
@@ -74,8 +84,9 @@ async function isForced(
   world: World,
   repository: Repository,
   { before, after }: RefChange,
+  first: Commit | undefined,
 ): Promise<boolean> {
-  if (before === null || after === null) return false;
+  if (before === null || after === null || first?.parents.includes(before)) return false;
   return world.git(repository, ['merge-base', '--is-ancestor', before, after]).then(
     () => false,
     () => true,
