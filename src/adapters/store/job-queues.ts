@@ -66,7 +66,7 @@ async function startWorkers(context: QueueContext, name: QueueName, handlers: Jo
   const ids: string[] = [];
   for (let index = 0; index < workersPerQueue[name]; index++) {
     const work = async ([job]: Job[]): Promise<void> => {
-      await withPlainError(perform(job!, handlers));
+      await withPlainError(context, job!, perform(job!, handlers));
       // The next job, if there is one, at once: a worker that found work doesn't wait for its next poll.
       boss.notifyWorker(ids[index] ?? '');
     };
@@ -149,11 +149,14 @@ async function markDead(database: Database, job: Job): Promise<void> {
 }
 
 /** pg-boss keeps what was thrown as jsonb: no NUL, and nothing that a client library hangs on its errors. */
-async function withPlainError(work: Promise<void>): Promise<void> {
+async function withPlainError({ log }: QueueContext, job: Job, work: Promise<void>): Promise<void> {
   try {
     await work;
   } catch (error) {
-    throw new Error(plainText(error instanceof Error ? error.message : String(error), 2000));
+    const message = plainText(error instanceof Error ? error.message : String(error), 2000);
+    const { name: queue, data, retryCount, retryLimit } = job;
+    log.warn({ err: error, queue, data, retryCount, retryLimit }, 'a job failed');
+    throw new Error(message);
   }
 }
 

@@ -7,6 +7,7 @@ import { PGlite } from '@electric-sql/pglite';
 import { createPgConfig } from '@electric-sql/pglite/node-postgres';
 import pg from 'pg';
 import type { Logger } from 'pino';
+import { AppError } from '../../model/errors.ts';
 import { createDatabase, type Database } from './database.ts';
 import { lockFolder } from './folder-lock.ts';
 
@@ -18,10 +19,10 @@ const templateName = 'pglite-0.5-empty.tar.gz';
 /**
  * Opens PostgreSQL in this process on a folder, which is made on first use: from a template in the cache folder where
  * there is one (2 s instead of 10).
- * @throws AppError DATABASE_UNAVAILABLE when another process has the folder
+ * @throws AppError DATABASE_UNAVAILABLE when another process has the folder or its data does not open
  */
 export async function openEmbedded(folder: string, cacheFolder: string, log: Logger): Promise<Database> {
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const unlock = await lockFolder(folder);
   try {
     const lite = await openFolder(folder, join(cacheFolder, templateName), log);
@@ -45,11 +46,24 @@ async function openFolder(folder: string, template: string, log: Logger): Promis
   const dataDir = join(folder, 'pgdata');
   // Written last: without it, whoever made the data was killed half-way.
   const mark = join(folder, 'is-complete');
-  if (existsSync(mark)) return PGlite.create({ dataDir, startParams });
+  if (existsSync(mark)) return openExisting(dataDir);
   await rm(dataDir, { recursive: true, force: true });
   const lite = (await openFromTemplate(dataDir, template, log)) ?? (await openNew(dataDir, template, log));
   await writeFile(mark, '');
   return lite;
+}
+
+async function openExisting(dataDir: string): Promise<PGlite> {
+  try {
+    return await PGlite.create({ dataDir, startParams });
+  } catch (error) {
+    throw new AppError(
+      'DATABASE_UNAVAILABLE',
+      `The database in ${dataDir} does not open: ${error instanceof Error ? error.message : String(error)}.\n` +
+        'Put back a copy of the whole data folder, or name another folder to start with an empty one.',
+      { cause: error },
+    );
+  }
 }
 
 async function openFromTemplate(dataDir: string, template: string, log: Logger): Promise<PGlite | undefined> {

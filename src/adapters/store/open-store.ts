@@ -53,9 +53,10 @@ export async function openStore(
       return startBoss(database, options);
     });
     const parts = assemble(database, boss, options);
-    const close = async (): Promise<void> => {
-      await parts.queues.stop(0);
-      await database.close();
+    let closing: Promise<void> | undefined;
+    const close = (): Promise<void> => {
+      closing ??= parts.queues.stop(0).then(() => database.close());
+      return closing;
     };
     return { ...parts, close };
   } catch (error) {
@@ -109,9 +110,14 @@ async function startBoss(database: Database, { log, instance, retryLimit }: Stor
   });
   boss.on('error', (error) => log.error({ error: error.message }, 'the job queue met an error'));
   boss.on('warning', (warning) => log.warn({ warning: warning.message }, 'the job queue warns'));
-  await boss.start();
-  await defineQueues(boss, retryLimit);
-  return boss;
+  try {
+    await boss.start();
+    await defineQueues(boss, retryLimit);
+    return boss;
+  } catch (error) {
+    await boss.stop({ close: false, graceful: false });
+    throw error;
+  }
 }
 
 /** @throws AppError DATABASE_UNAVAILABLE naming the server, never the password */

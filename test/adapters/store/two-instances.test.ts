@@ -1,9 +1,11 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isPostgresLacking } from '../../support/private-postgres.ts';
 import { startChild } from './child-instance.ts';
 import {
   createHandlers,
   engines,
+  newDelivery,
   newRepository,
   newRun,
   type OpenedStore,
@@ -84,6 +86,20 @@ describe.skipIf(isPostgresLacking())('two instances on PostgreSQL', () => {
     await opened[1 - holder!]!.store.requestCancel(run.id);
     await until(() => isConcluded, 'the end of the cancelled run');
     expect(wasAborted).toBe(true);
+  });
+
+  it('a reconcile forgets what GitHub can no longer send again, but nothing that is still queued', async () => {
+    const { store, queues } = opened[0]!;
+    const [done, queued] = [newDelivery(), newDelivery()];
+    for (const delivery of [done, queued]) await store.acceptDelivery(delivery, 'deliveries');
+    await store.finishDelivery(done.id, 'done', null);
+    const client = new pg.Client({ connectionString: (engine.target as { url: string }).url });
+    await client.connect();
+    await client.query(`update metainfer.deliveries set received_at = now() - interval '31 days'`);
+    await client.end();
+    await queues.sendReconcile();
+    await until(async () => !(await store.hasDelivery(done.id)), 'the end of the old delivery');
+    expect(await store.hasDelivery(queued.id)).toBe(true);
   });
 
   it('one takes over the step of another that was killed', async () => {
