@@ -28,14 +28,15 @@ export function showCheckLine(context: RequestContext, run: CheckRun): Html {
 
 /** A check with its summary, its annotations and the buttons that GitHub would show. */
 export function showCheckRun(context: RequestContext, run: CheckRun): Html {
-  const url = `${repositoryHtmlUrl(context.world, context.repository)}/runs/${run.id}`;
+  const base = repositoryHtmlUrl(context.world, context.repository);
+  const url = `${base}/runs/${run.id}`;
   const { annotations, actions } = run;
   return html`<section class="box">
 <div class="head">${showOutcome(run)} <a href="${url}">${run.name}</a> on <code>${run.headSha.slice(0, 7)}</code> by ${run.app.name} ${showDate(run.completedAt ?? run.startedAt)}</div>
 <div class="body">
 ${run.title !== null && html`<h2>${run.title}</h2>`}
-${run.summary !== null && showMarkdown(run.summary)}
-${run.text !== null && showMarkdown(run.text)}
+${run.summary !== null && showMarkdown(run.summary, base)}
+${run.text !== null && showMarkdown(run.text, base)}
 ${annotations.length > 0 && html`<h2>Annotations</h2><ul class="rows">${annotations.map((annotation) => showAnnotation(context, run, annotation))}</ul>`}
 ${actions.length > 0 && html`<p class="soft">Buttons on GitHub: ${actions.map(({ label, description }) => html`<span class="label" title="${description}">${label}</span> `)}</p>`}
 </div></section>

@@ -28,11 +28,16 @@ export function showReactions({ reactions }: Reactable): Html | false {
 /** A text that somebody wrote, in its box. `id` can be linked to. */
 export function showComment(
   comment: { readonly user: User; readonly body: string | null; readonly at: Date; readonly did: string },
-  parts: { readonly id: string; readonly reactions?: Reactable; readonly more?: HtmlValue },
+  parts: {
+    readonly id: string;
+    readonly repositoryUrl: string;
+    readonly reactions?: Reactable;
+    readonly more?: HtmlValue;
+  },
 ): Html {
   return html`<article class="box" id="${parts.id}">
 <div class="head">${showUser(comment.user)} ${comment.did} ${showDate(comment.at)}</div>
-<div class="body">${showMarkdown(comment.body)}${parts.more}</div>
+<div class="body">${showMarkdown(comment.body, parts.repositoryUrl)}${parts.more}</div>
 ${parts.reactions !== undefined && showReactions(parts.reactions)}</article>
 `;
 }
@@ -48,12 +53,12 @@ export interface Entry {
 }
 
 /** The comments of an issue or pull request. */
-export function commentEntries(issue: Issue): readonly Entry[] {
+export function commentEntries(issue: Issue, repositoryUrl: string): readonly Entry[] {
   return issue.comments.map((comment) => ({
     at: comment.createdAt,
     content: showComment(
       { user: comment.user, body: comment.body, at: comment.createdAt, did: editedNote(comment) },
-      { id: `issuecomment-${comment.id}`, reactions: comment },
+      { id: `issuecomment-${comment.id}`, repositoryUrl, reactions: comment },
     ),
   }));
 }
@@ -75,9 +80,9 @@ export function showEntries(entries: readonly Entry[]): HtmlValue {
 }
 
 /** The text that opened an issue or pull request. */
-export function showOpening(issue: Issue, did: string): Html {
+export function showOpening(issue: Issue, did: string, repositoryUrl: string): Html {
   return showComment(
     { user: issue.user, body: issue.body, at: issue.createdAt, did },
-    { id: `issue-${issue.id}`, reactions: issue },
+    { id: `issue-${issue.id}`, repositoryUrl, reactions: issue },
   );
 }

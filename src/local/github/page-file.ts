@@ -65,7 +65,7 @@ async function showText({ world, repository }: RequestContext, entry: Entry): Pr
   const text = bytes.toString('utf8');
   const isMarkdown = entry.path.endsWith('.md');
   return isMarkdown
-    ? html`<div class="box"><div class="body">${showMarkdown(text)}</div></div>`
+    ? html`<div class="box"><div class="body">${showMarkdown(text, repositoryHtmlUrl(world, repository))}</div></div>`
     : showLines(text);
 }
 

@@ -1,7 +1,7 @@
 import { micromark } from 'micromark';
 import { gfm, gfmHtml } from 'micromark-extension-gfm';
 import sanitizeHtml from 'sanitize-html';
-import { type Html, html, trustMarkup } from '../../model/html.ts';
+import { escapeHtml, type Html, html, trustMarkup } from '../../model/html.ts';
 
 const allowed: sanitizeHtml.IOptions = {
   allowedTags: [
@@ -24,9 +24,32 @@ const allowed: sanitizeHtml.IOptions = {
   allowProtocolRelative: false,
 };
 
-/** GitHub's Markdown, nearly: tables, task lists, raw HTML of the harmless kind; comments vanish. */
-export function showMarkdown(text: string | null): Html {
+/** Elements whose text is left as it is. */
+const literal = new Set(['code', 'pre', 'a', 'kbd', 'samp']);
+
+/**
+ * GitHub's Markdown, nearly: tables, task lists, raw HTML of the harmless kind, `#12` as a link; comments vanish.
+ * `repositoryUrl` is the page of the repository that the text stands in.
+ */
+export function showMarkdown(text: string | null, repositoryUrl: string): Html {
   if (text === null || text.trim() === '') return html`<p class="soft">No description.</p>`;
-  const options = { extensions: [gfm()], htmlExtensions: [gfmHtml()], allowDangerousHtml: true };
-  return html`<div class="markdown">${trustMarkup(sanitizeHtml(micromark(text, options), allowed))}</div>`;
+  const markup = micromark(text, {
+    extensions: [gfm()],
+    htmlExtensions: [gfmHtml()],
+    allowDangerousHtml: true,
+  });
+  const clean = sanitizeHtml(markup, {
+    ...allowed,
+    // Gets escaped text and gives markup.
+    textFilter: (part, tag) => (literal.has(tag) ? part : linkNumbers(part, repositoryUrl)),
+  });
+  return html`<div class="markdown">${trustMarkup(clean)}</div>`;
+}
+
+function linkNumbers(text: string, repositoryUrl: string): string {
+  return text.replace(
+    /(^|[\s(])#(\d{1,9})\b/g,
+    (_, before: string, number: string) =>
+      `${before}<a href="${escapeHtml(repositoryUrl)}/issues/${number}">#${number}</a>`,
+  );
 }

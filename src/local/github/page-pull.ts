@@ -24,6 +24,8 @@ const shownHunkLines = 6;
 interface PullView {
   readonly context: RequestContext;
   readonly pull: Pull;
+  /** Page of the base repository. */
+  readonly url: string;
   readonly commits: readonly Commit[];
   readonly checks: readonly CheckRun[];
 }
@@ -34,7 +36,7 @@ async function readView(context: RequestContext): Promise<PullView> {
   const range = `${await diffBase(world, repository, pull)}..${pull.headSha}`;
   const commits = await readCommits(world, repository, ['--reverse', range]);
   const checks = [...repository.checkRuns.values()].filter((run) => run.headSha === pull.headSha);
-  return { context, pull, commits, checks };
+  return { context, pull, url: repositoryHtmlUrl(world, repository), commits, checks };
 }
 
 /** The page of a pull request's conversation: texts, reviews with their comments, commits and checks. */
@@ -42,13 +44,13 @@ export async function pullPage(context: RequestContext): Promise<Reply> {
   const view = await readView(context);
   const { pull, checks } = view;
   const entries: Entry[] = [
-    ...commentEntries(pull.issue),
+    ...commentEntries(pull.issue, view.url),
     ...view.commits.map((commit) => commitEntry(view, commit)),
     ...pull.reviews.map((review) => reviewEntry(view, review)),
   ];
   const reviewers = pull.requestedReviewers.map((user) => user.login).join(', ');
   return showPull(view, 'Conversation', [
-    showOpening(pull.issue, 'opened this pull request'),
+    showOpening(pull.issue, 'opened this pull request', view.url),
     showEntries(entries),
     showEnd(pull),
     html`<h2>Checks of the newest commit</h2>`,
@@ -73,15 +75,15 @@ const verbs = {
   COMMENTED: 'reviewed',
 } as const;
 
-function reviewEntry({ pull }: PullView, review: Review): Entry {
+function reviewEntry({ pull, url }: PullView, review: Review): Entry {
   const { user, body, submittedAt: at } = review;
   const id = `pullrequestreview-${review.id}`;
   const did = `${verbs[review.state]} ${review.commitId.slice(0, 7)}`;
   const own = pull.reviewComments.filter((comment) => comment.reviewId === review.id);
-  const more = own.map(showInConversation);
+  const more = own.map((comment) => showInConversation(comment, url));
   // A single comment stands in a review without a text of its own.
   if (body !== '' || more.length === 0)
-    return { at, content: showComment({ user, body, at, did }, { id, more }) };
+    return { at, content: showComment({ user, body, at, did }, { id, repositoryUrl: url, more }) };
   return {
     at,
     content: html`<p class="event" id="${id}">${showUser(user)} ${did} ${showDate(at)}</p>${more}`,
@@ -89,12 +91,12 @@ function reviewEntry({ pull }: PullView, review: Review): Entry {
 }
 
 /** A comment below the last lines of the diff that it is about. */
-function showInConversation(comment: ReviewComment): Html {
+function showInConversation(comment: ReviewComment, url: string): Html {
   const place = comment.place === null ? 'the file' : placeText(comment.place);
   const note = comment.isOutdated && html` <span class="label">outdated</span>`;
   return html`<section class="box"><div class="head"><code>${comment.path}</code> <span class="soft">${place}</span>${note}</div>
 ${comment.diffHunk !== '' && showPatch(comment.diffHunk, { lastLines: shownHunkLines })}
-<div class="body">${showInDiff(comment)}</div></section>
+<div class="body">${showInDiff(comment, url)}</div></section>
 `;
 }
 
@@ -103,10 +105,13 @@ function placeText({ line, startLine, side }: LinePlace): string {
   return startLine === null ? `line ${line}${old}` : `lines ${startLine} to ${line}${old}`;
 }
 
-function showInDiff(comment: ReviewComment): Html {
+function showInDiff(comment: ReviewComment, repositoryUrl: string): Html {
   const { user, body, createdAt: at, inReplyTo } = comment;
   const did = inReplyTo === null ? 'commented' : 'answered';
-  return showComment({ user, body, at, did }, { id: `discussion_r${comment.id}`, reactions: comment });
+  return showComment(
+    { user, body, at, did },
+    { id: `discussion_r${comment.id}`, repositoryUrl, reactions: comment },
+  );
 }
 
 function showEnd({ mergedAt, mergedBy, issue }: Pull): HtmlValue {
@@ -124,7 +129,7 @@ export async function pullFilesPage(context: RequestContext): Promise<Reply> {
   const options = {
     fileUrl: (path: string) => `${base}/blob/${view.pull.headSha}/${encodePath(path)}`,
     comments: view.pull.reviewComments,
-    showComment: showInDiff,
+    showComment: (comment: ReviewComment) => showInDiff(comment, view.url),
   };
   const list = html`<details><summary>${files.length} files</summary><ul class="rows">${files.map(({ path }) => html`<li><a href="#${fileAnchor(path)}">${path}</a></li>`)}</ul></details>`;
   return showPull(view, 'Files', [list, showFiles(files, options)]);

@@ -75,5 +75,5 @@ async function showRoot(context: RequestContext): Promise<HtmlValue> {
   const text = readme && (await world.git(repository, ['cat-file', 'blob', readme.sha]));
   return html`<h2>Files</h2>
 ${showEntries(context, repository.defaultBranch, entries)}
-${text !== undefined && html`<div class="box"><div class="head">${readme?.path}</div><div class="body">${showMarkdown(text)}</div></div>`}`;
+${text !== undefined && html`<div class="box"><div class="head">${readme?.path}</div><div class="body">${showMarkdown(text, repositoryHtmlUrl(world, repository))}</div></div>`}`;
 }

@@ -26,7 +26,7 @@ ul.rows li { padding: 0.35rem 0; border-bottom: 1px solid var(--line); overflow-
 .markdown > :first-child { margin-top: 0; } .markdown > :last-child { margin-bottom: 0; }
 .markdown { overflow-wrap: break-word; }
 .markdown h2 { border-bottom: 1px solid var(--line); }
-.markdown table { border-collapse: collapse; display: block; overflow-x: auto; max-width: 100%; }
+.markdown table { border-collapse: collapse; display: block; margin: 0.5rem 0; overflow-x: auto; max-width: 100%; }
 .markdown th, .markdown td { border: 1px solid var(--line); padding: 0.25rem 0.7rem; }
 .markdown img { max-width: 100%; background: #fff; }
 .markdown blockquote { margin: 0.5rem 0; padding-left: 1rem; border-left: 4px solid var(--line); color: var(--soft); }

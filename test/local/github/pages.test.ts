@@ -14,7 +14,7 @@ jobs:
 `;
 const attack = '<script>alert(1)</script><img src="x" onerror="alert(1)"><a href="javascript:alert(1)">x</a>';
 const markdown = `<!-- metainfer:status secret-marker -->
-**bold** ${attack}
+**bold**, see #1, \`#1\` and &#39;#1 ${attack}
 
 <details><summary>Plan</summary>
 
@@ -112,6 +112,8 @@ describe('the pages of the local GitHub', () => {
     expect(page).toMatch(/<details><summary>Plan<\/summary>\s*<table>/);
     expect(page).toContain('<code class="language-mermaid">');
     expect(page).not.toContain('secret-marker');
+    const link = `<a href="${world.github.url}/mona/engines/issues/1">#1</a>`;
+    expect(page).toContain(`see ${link}, <code>#1</code> and`);
   });
 
   it('show a pull request: state, commits, review with the diff above its comment, checks', async () => {
