@@ -85,13 +85,23 @@ function checkResponse(
   }
   const schema = statuses[String(status)];
   if (schema === undefined && status < 400) return [`${where}: GitHub documents no such status`];
-  if (schema === null) return body === undefined ? [] : [`${where}: GitHub sends no body`];
-  // Errors that an operation leaves undocumented have the common shape.
+  if (schema === null && (status < 400 || body === undefined)) {
+    return body === undefined ? [] : [`${where}: GitHub sends no body`];
+  }
+  // Errors that an operation leaves undocumented, or documents without a body, have the common shape.
   const reference =
-    schema === undefined
+    schema === undefined || schema === null
       ? 'rest#/components/schemas/basic-error'
       : `rest#/operations/${pointerPart(operation)}/${status}`;
-  return problemsOf(reference, body).map((problem) => `${where}: ${problem}`);
+  const shown = status < 400 ? body : withoutStatus(body);
+  return problemsOf(reference, shown).map((problem) => `${where}: ${problem}`);
+}
+
+/** Every error of GitHub carries its status as text; few of the schemas name it. */
+function withoutStatus(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null) return body;
+  const { status, ...rest } = body as Schema;
+  return rest;
 }
 
 /** Alternatives of an error overlap: every rule violation is a basic error too. */

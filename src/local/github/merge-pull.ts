@@ -89,8 +89,7 @@ export const mergeRoutes: readonly Route[] = [
     path,
     needs: ['pull_requests', 'read'],
     async handle(context) {
-      if (findPull(context).mergedAt === null) throw new GitHubError(404, 'Not Found');
-      return { status: 204 };
+      return { status: findPull(context).mergedAt === null ? 404 : 204 };
     },
   },
   // Merging writes contents: that is the permission GitHub asks for.

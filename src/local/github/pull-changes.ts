@@ -91,10 +91,12 @@ async function followHead(
 export async function moveHead(world: World, repository: Repository, pull: Pull, sha: string): Promise<void> {
   const head = { repository: pull.headRepository, ref: `refs/heads/${pull.headRef}`, sha };
   await keepHead(world, repository, head, pull.number);
-  const before = await blobsByPath(world, repository, pull);
+  const hasComments = pull.reviewComments.length > 0;
+  const before = hasComments ? await blobsByPath(world, repository, pull) : new Map<string, string>();
   pull.headSha = sha;
   pull.baseSha = (await readRef(world, repository, pull.baseRef)) ?? pull.baseSha;
   pull.issue.updatedAt = world.now();
+  if (!hasComments) return;
   const after = await blobsByPath(world, repository, pull);
   for (const comment of pull.reviewComments) {
     if (comment.isOutdated) continue;

@@ -38,15 +38,30 @@ export async function diffBase(world: World, repository: Repository, pull: Pull)
   return sha.trim();
 }
 
-/** A diff by a range that git understands: `base...head`, `from..to`. */
-export async function readDiff(
-  world: World,
-  repository: Repository,
-  range: string,
-): Promise<readonly PullFile[]> {
-  const listing = await world.git(repository, ['diff', ...diffOptions, '--raw', '--numstat', '-z', range]);
-  const patches = splitPatches(await world.git(repository, ['diff', ...diffOptions, '--patch', range]));
-  const { changes, counts } = parseListing(listing);
+/** Commits never change, and every answer about a pull request counts its files. */
+const knownDiffs = new WeakMap<Repository, Map<string, Promise<readonly PullFile[]>>>();
+const maxKnownDiffs = 100;
+
+/** The files between two commits, given by SHA: `a..b`, or `a...b` for what b changed since they parted. */
+export function readDiff(world: World, repository: Repository, range: string): Promise<readonly PullFile[]> {
+  const known = knownDiffs.get(repository) ?? new Map<string, Promise<readonly PullFile[]>>();
+  knownDiffs.set(repository, known);
+  const found = known.get(range);
+  if (found !== undefined) return found;
+  if (known.size >= maxKnownDiffs) known.clear();
+  const files = runDiff(world, repository, range);
+  known.set(range, files);
+  files.catch(() => known.delete(range));
+  return files;
+}
+
+async function runDiff(world: World, repository: Repository, range: string): Promise<readonly PullFile[]> {
+  const args = ['diff', ...diffOptions, '--raw', '--numstat', '--patch', '-z', range];
+  const output = await world.git(repository, args);
+  // An empty part stands between the lists and the patches.
+  const end = output.indexOf('\0\0');
+  const { changes, counts } = parseListing(end < 0 ? output : output.slice(0, end));
+  const patches = end < 0 ? [] : splitPatches(output.slice(end + 2));
   return changes.map((change, index) => {
     const [additions = 0, deletions = 0] = counts[index] ?? [];
     return { ...change, additions, deletions, patch: patches[index] };
@@ -55,13 +70,13 @@ export async function readDiff(
 
 /** Header lines begin with `diff --git`, lines of content never: they begin with a blank, `+`, `-` or `\`. */
 function splitPatches(text: string): (string | undefined)[] {
-  return text
-    .split(/^(?=diff --git )/m)
-    .filter((section) => section !== '')
+  return `\n${text}`
+    .split('\ndiff --git ')
+    .slice(1)
     .map((section) => {
-      const start = section.search(/^@@ /m);
+      const start = section.indexOf('\n@@ ');
       if (start < 0) return undefined;
-      const patch = section.slice(start).replace(/\n$/, '');
+      const patch = section.slice(start + 1).replace(/\n$/, '');
       const isLarge = patch.length > maxPatchBytes || patch.split('\n').length > maxPatchLines;
       return isLarge ? undefined : patch;
     });
