@@ -2,7 +2,10 @@ import { actionsRoutes } from './actions.ts';
 import { appRoutes } from './app-routes.ts';
 import { commitRoutes } from './commit-routes.ts';
 import { contentRoutes } from './content-routes.ts';
+import { conversationRoutes } from './conversation-routes.ts';
 import { hookRoutes } from './hook-routes.ts';
+import { pageRoutes } from './page-routes.ts';
+import { followBranches } from './pull-changes.ts';
 import { refRoutes } from './ref-routes.ts';
 import { repositoryRoutes } from './repository-routes.ts';
 import type { Route } from './router.ts';
@@ -19,11 +22,12 @@ export const allRoutes: readonly Route[] = [
   ...commitRoutes,
   ...refRoutes,
   ...treeRoutes,
+  ...conversationRoutes,
   ...actionsRoutes,
 ];
 
 /** Routes outside the API, by their whole path: HTML pages and the local runner's `/_runner/…`. */
-export const plainRoutes: readonly Route[] = [...runnerRoutes];
+export const plainRoutes: readonly Route[] = [...runnerRoutes, ...pageRoutes];
 
 /** What happens after a branch moved: pull requests get their new head. */
-export const refListeners: readonly RefListener[] = [];
+export const refListeners: readonly RefListener[] = [followBranches];
