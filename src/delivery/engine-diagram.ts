@@ -9,7 +9,11 @@ interface Stage {
 
 /** The way of a token through any decoder; what owns no stage of it serves all of them. */
 const stages: readonly Stage[] = [
-  { id: 'text', title: () => 'Text', owns: /^text\.(?!stop|generation)/ },
+  {
+    id: 'text',
+    title: ({ tokenizer }) => (tokenizer.model === 'none' ? 'Token ids' : 'Text to tokens'),
+    owns: /^text\.(?!stop|generation)/,
+  },
   { id: 'embedding', title: () => 'Embedding', owns: /^embedding\./ },
   {
     id: 'attention',
@@ -24,9 +28,11 @@ const stages: readonly Stage[] = [
 function label(title: string, plan: Plan, owns: (contract: string) => boolean): string {
   const parts = plan.coverage
     .filter(({ contract, status }) => status !== 'replaced' && owns(contract))
-    .map(({ contract, realization }) => (realization === null ? contract : `${contract} · ${realization}`));
+    .map(({ contract, realization }) =>
+      realization === null ? contract : `${contract}: ${realization.replace(/\.\w+$/, '')}`,
+    );
   // Quotes and brackets end a label; names of contracts and files have neither.
-  return [title, ...parts].map((line) => line.replace(/[^\w .,·×-]/g, '')).join('<br/>');
+  return [title, ...parts].map((line) => line.replace(/[^\w .,:×-]/g, '')).join('<br/>');
 }
 
 /** The engine as a Mermaid flow chart: each stage with the contracts and realizations that fill it. */
@@ -37,6 +43,7 @@ export function renderDiagram(plan: Plan): string {
     `${stage.id}["${label(stage.title(plan), plan, (name) => stage.owns.test(name))}"]`;
   const inLayer = present.filter(({ id }) => id === 'attention' || id === 'mlp');
   const support = label('Used by all', plan, (name) => !stages.some(({ owns }) => owns.test(name)));
+  const loops = ['embedding', 'sampling'].every((id) => present.some((stage) => stage.id === id));
   const chain = present.map(({ id }) => id).join(' --> ');
   return [
     '```mermaid',
@@ -46,9 +53,8 @@ export function renderDiagram(plan: Plan): string {
     ...inLayer.map((stage) => `    ${node(stage)}`),
     '  end',
     `  ${chain}`,
-    ...(present.some(({ id }) => id === 'embedding') ? ['  sampling -.->|next step| embedding'] : []),
+    ...(loops ? ['  sampling -.->|next step| embedding'] : []),
     `  support["${support}"]`,
-    '  layers ~~~ support',
     '```',
   ].join('\n');
 }

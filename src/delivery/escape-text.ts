@@ -36,9 +36,9 @@ export function inlineText(text: string, length = 600): string {
       // A backslash does not keep GitHub from seeing a reference, a mention or an address; a zero-width space does.
       .replace(/#(?=\d)/g, '#&#8203;')
       .replace(/@(?=[\w-])/g, '@&#8203;')
-      .replace(/\b(GH-)(?=\d)/gi, '$1&#8203;')
-      .replace(/\b(https?|ftp|xmpp|mailto):/gi, '$1&#8203;:')
-      .replace(/\bwww\./gi, 'www&#8203;.')
+      .replace(/(GH-)(?=\d)/gi, '$1&#8203;')
+      .replace(/(https?|ftp|xmpp|mailto):/gi, '$1&#8203;:')
+      .replace(/(www)\./gi, '$1&#8203;.')
       // What would begin a list, a quote, a heading or a rule.
       .replace(/^(?:[-+>=]|#+(?=\s|$)|\d+(?=[.)]))/, '&#8203;$&')
   );

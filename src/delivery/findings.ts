@@ -99,8 +99,8 @@ function reached(benchmark: Benchmark): string {
     const limit = physicalLimit(what, benchmark);
     if (limit === null) return [];
     const { avg_ts: speed } = benchmark.engine[what];
-    return [`${what} runs at ${showShare(speed, limit)} of the ${short(limit)} tokens/s`];
+    return [`${what} reaches ${showShare(speed, limit)} of ${short(limit)} tokens/s`];
   });
   if (parts.length === 0) return '';
-  return `Measured in the same job, this machine allows more: ${parts.join(', ')} that its memory bandwidth and FLOP rate allow.`;
+  return `By the memory bandwidth and FLOP rate measured in the same job, this machine allows more: ${parts.join(', ')}.`;
 }

@@ -16,7 +16,8 @@ export function renderFailure(view: RunView): string {
 function renderCause(view: RunView): string {
   const { failure } = view.run.state;
   const findings = view.report === undefined ? [] : findingsOf(view.report);
-  if (failure?.code !== 'VERDICT_FAILED' || findings.length === 0)
+  // Missed goals stand in the table beside this.
+  if (failure?.code !== 'VERDICT_FAILED' || view.report === undefined)
     return messageLines(failure?.message ?? '');
   const shown = findings.slice(0, shownFindings).map(findingLine);
   const rest = findings.length - shown.length;

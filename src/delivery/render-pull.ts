@@ -33,7 +33,7 @@ export function renderPullBody(view: RunView, options: { readonly closes: boolea
     renderOpening(view, options.closes),
     renderState(view, options.closes),
     '## What was asked for',
-    codeBlock(run.state.input.text, 'yaml'),
+    renderRequest(run.state.input.text),
     plan !== undefined && paragraphs('## The engine', renderDiagram(plan)),
     view.planText !== undefined &&
       details(
@@ -47,6 +47,16 @@ export function renderPullBody(view: RunView, options: { readonly closes: boolea
     renderChecks(view),
   );
   return limitBody(body, 'Cut here: a description holds no more. The engine folder has the rest.');
+}
+
+/** An inline model config can be long; the description has more to say. */
+const longestRequest = 20_000;
+
+function renderRequest(text: string): string {
+  const shown = codeBlock(shorten(text, longestRequest), 'yaml');
+  return text.length <= longestRequest
+    ? shown
+    : `${shown}\n\nThe engine folder has all of it in \`constraints.yaml\`.`;
 }
 
 function renderOpening({ run, links }: RunView, closes: boolean): string {

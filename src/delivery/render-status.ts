@@ -21,7 +21,7 @@ export function renderIssueStatus(view: RunView): string {
       renderLead(view, 'issue'),
       renderWaiting(view),
       renderFailure(view),
-      renderProgress(view),
+      view.report === undefined ? renderProgress(view) : renderGoals(view.report),
       renderAttempts(view),
       view.planText !== undefined &&
         details('Plan: what fills each part, memory, physical limit', foldHeading(view.planText)),
