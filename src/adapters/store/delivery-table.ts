@@ -39,10 +39,7 @@ export function createDeliveryTable(database: Database, jobs: JobSender): Delive
 async function enter(transaction: Transaction, delivery: NewDelivery): Promise<'queued' | 'duplicate'> {
   // Two copies that come in at the same moment must see one another.
   await transaction.query(`select pg_advisory_xact_lock(hashtextextended($1, 0))`, [delivery.semanticKey]);
-  const [known] = await transaction.query<{ outcome: DeliveryOutcome }>(
-    'select outcome from metainfer.deliveries where id = $1 for update',
-    [delivery.id],
-  );
+  const { known, original } = await findEarlier(transaction, delivery);
   if (known !== undefined && known.outcome !== 'failed') return 'duplicate';
   if (known !== undefined) {
     await transaction.query(
@@ -51,8 +48,37 @@ async function enter(transaction: Transaction, delivery: NewDelivery): Promise<'
     );
     return 'queued';
   }
-  const original = await findOriginal(transaction, delivery);
   const outcome = original === undefined ? 'queued' : 'duplicate';
+  const detail = original === undefined ? null : `the same content as delivery ${original.id}`;
+  await insert(transaction, delivery, outcome, detail);
+  return outcome;
+}
+
+type Earlier = { readonly id: string; readonly outcome: DeliveryOutcome };
+
+/** The same GUID, and another with the same content. A copy of a failed delivery isn't one: it's the second chance. */
+async function findEarlier(
+  transaction: Transaction,
+  delivery: NewDelivery,
+): Promise<{ readonly known: Earlier | undefined; readonly original: Earlier | undefined }> {
+  const rows = await transaction.query<Earlier>(
+    `select id, outcome from metainfer.deliveries where id = $1
+     or semantic_key = $2 and outcome not in ('failed', 'duplicate')
+       and received_at > now() - make_interval(secs => $3)`,
+    [delivery.id, delivery.semanticKey, delivery.copyWindowSeconds],
+  );
+  return {
+    known: rows.find(({ id }) => id === delivery.id),
+    original: rows.find(({ id }) => id !== delivery.id),
+  };
+}
+
+async function insert(
+  transaction: Transaction,
+  delivery: NewDelivery,
+  outcome: DeliveryOutcome,
+  detail: string | null,
+): Promise<void> {
   await transaction.query(
     `insert into metainfer.deliveries (id, event, action, repository_id, installation_id, semantic_key,
        copy_window_seconds, payload, outcome, detail) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
@@ -66,21 +92,9 @@ async function enter(transaction: Transaction, delivery: NewDelivery): Promise<'
       delivery.copyWindowSeconds,
       JSON.stringify(delivery.payload),
       outcome,
-      original === undefined ? null : `the same content as delivery ${original}`,
+      detail,
     ],
   );
-  return outcome;
-}
-
-/** A copy of a failed delivery isn't one: it is the second chance. */
-async function findOriginal(transaction: Transaction, delivery: NewDelivery): Promise<string | undefined> {
-  const [row] = await transaction.query<{ id: string }>(
-    `select id from metainfer.deliveries
-     where semantic_key = $1 and outcome not in ('failed', 'duplicate')
-       and received_at > now() - make_interval(secs => $2) limit 1`,
-    [delivery.semanticKey, delivery.copyWindowSeconds],
-  );
-  return row?.id;
 }
 
 type DeliveryRow = {

@@ -320,6 +320,8 @@ describe.each(engines)('the store on $name', ({ isLacking, start }) => {
   describe.skipIf(isLacking)('the whole', () => {
     it('answers a ping and counts runs, deliveries and jobs', async () => {
       await store.ping();
+      await openRun(store, newRepository());
+      await store.acceptDelivery(newDelivery(), 'deliveries');
       const counts = await store.counts();
       expect(counts.runs.running).toBeGreaterThan(0);
       expect(counts.deliveries.queued).toBeGreaterThan(0);
