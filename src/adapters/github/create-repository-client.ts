@@ -1,8 +1,12 @@
 import { downloadArtifact } from './artifacts.ts';
 import { createCheck, updateCheck } from './checks.ts';
 import { createComment, replyToReviewComment, upsertComment } from './comments.ts';
-import { commitFiles, readBranch } from './commits.ts';
-import { listPullFiles, markReady, openPull, readPull, requestReviewers, updatePullBody } from './pulls.ts';
+import { commitFiles } from './commit-files.ts';
+import { createReview } from './create-review.ts';
+import { dispatchWorkflow } from './dispatch-workflow.ts';
+import { markReady } from './mark-ready.ts';
+import { listPullFiles, openPull, readPull, updatePullBody } from './pulls.ts';
+import { readBranch } from './read-branch.ts';
 import {
   addLabel,
   grantedPermissions,
@@ -14,10 +18,9 @@ import {
 } from './reads.ts';
 import type { RepositoryClient } from './repository-client.ts';
 import type { RepositorySession } from './repository-session.ts';
-import { createReview } from './reviews.ts';
+import { requestReviewers } from './request-reviewers.ts';
 import {
   cancelWorkflowRun,
-  dispatchWorkflow,
   findWorkflowRun,
   listWorkflowJobs,
   readWorkflow,

@@ -1,5 +1,4 @@
 import type { ChangedFile } from '../../model/delivery.ts';
-import { AppError } from '../../model/errors.ts';
 import { githubMessageOf, statusOf } from './github-errors.ts';
 import { editOnce, type Made, makeOnce, withoutRetries } from './make-once.ts';
 import { cutText, sha256Of, withMarker } from './marker.ts';
@@ -140,81 +139,5 @@ export async function updatePullBody(
       octokit.rest.pulls.update({ ...session.place, pull_number: number, body: text }),
     );
     return toMade(data);
-  });
-}
-
-const readyMutation = `mutation ($id: ID!, $body: String!) {
-  updatePullRequest(input: {pullRequestId: $id, body: $body}) { clientMutationId }
-  markPullRequestReadyForReview(input: {pullRequestId: $id}) { clientMutationId }
-}`;
-
-interface GraphqlFailure {
-  readonly errors?: readonly {
-    readonly type?: string;
-    readonly message: string;
-    readonly path?: readonly unknown[];
-  }[];
-}
-
-/** REST can't mark a draft as ready; both changes go in one request. Both may be repeated. */
-export async function markReady(
-  session: RepositorySession,
-  once: Once,
-  pull: { readonly nodeId: string; readonly body: string },
-): Promise<void> {
-  const body = withMarker(once, pull.body);
-  await editOnce(session, once, sha256Of(body), async () => {
-    try {
-      await session.call((octokit) => octokit.graphql(readyMutation, { id: pull.nodeId, body }));
-    } catch (error) {
-      refuseUnlessReadyAlready(session, error);
-    }
-    return { githubId: pull.nodeId, url: null };
-  });
-}
-
-/** GraphQL answers 200 with errors. A pull request that a person marked as ready meanwhile is no fault. */
-function refuseUnlessReadyAlready(session: RepositorySession, error: unknown): void {
-  const { errors } = error as GraphqlFailure;
-  if (errors === undefined) throw error;
-  const serious = errors.find(
-    ({ message, path }) =>
-      path?.[0] !== 'markPullRequestReadyForReview' || !/draft|ready|closed|merged/i.test(message),
-  );
-  if (serious === undefined) return;
-  const { owner, name } = session.repository;
-  const isForbidden = serious.type === 'FORBIDDEN' || /not accessible by integration/i.test(serious.message);
-  throw new AppError(
-    isForbidden ? 'NOT_PERMITTED' : 'GITHUB_UNAVAILABLE',
-    isForbidden
-      ? `GitHub refused to mark the pull request as ready: the app lacks the permission "pull_requests: write" in ${owner}/${name}. An owner of ${owner} can accept the app's permission request in the settings under GitHub Apps (Configure); then comment "/metainfer retry".`
-      : `GitHub did not mark the pull request in ${owner}/${name} as ready: "${serious.message.slice(0, 200)}". It is tried again later.`,
-    { cause: error },
-  );
-}
-
-/** People and teams that GitHub refuses (no access, or the author) are left out with an entry in the log. */
-export async function requestReviewers(
-  session: RepositorySession,
-  once: Once,
-  number: number,
-  reviewers: { readonly users: readonly string[]; readonly teams: readonly string[] },
-): Promise<void> {
-  if (reviewers.users.length + reviewers.teams.length === 0) return;
-  await editOnce(session, once, sha256Of(reviewers), async () => {
-    try {
-      await session.call((octokit) =>
-        octokit.rest.pulls.requestReviewers({
-          ...session.place,
-          pull_number: number,
-          reviewers: [...reviewers.users],
-          team_reviewers: [...reviewers.teams],
-        }),
-      );
-    } catch (error) {
-      if (statusOf(error) !== 422) throw error;
-      session.log.warn({ err: error, number }, 'GitHub refused the reviewers named in CODEOWNERS');
-    }
-    return { githubId: String(number), url: null };
   });
 }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RateLimitedError } from '../../../src/adapters/github/github-errors.ts';
 import { type AppUnderTest, openApp, repositoryRef } from './app-under-test.ts';
 import { type ScriptedGitHub, startScriptedGitHub } from './scripted-github.ts';
@@ -120,6 +120,21 @@ describe('refusals of GitHub', () => {
       .filter(({ path }) => labelsPath.test(path))
       .map((it) => it.headers.authorization);
     expect(sent).toEqual(['token token-1', 'token token-2']);
+  });
+
+  it('asks again with a new token where GitHub no longer knows the old one', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      await repository().readIssue(7);
+      // Octokit puts a 401 in a token's first five seconds down to replication, and waits.
+      vi.setSystemTime(Date.now() + 10_000);
+      const reply = { status: 401, body: { message: 'Bad credentials' } };
+      github.faults.push({ method: 'POST', path: labelsPath, reply });
+      await repository().addLabel(7, 'x');
+      expect(github.count('POST', tokenPath)).toBe(2);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('mints one token for many requests of an installation', async () => {

@@ -1,41 +1,13 @@
 import { AppError } from '../../model/errors.ts';
 import { githubMessageOf, statusOf } from './github-errors.ts';
 import { lookAndWrite, makeOnce, withoutRetries } from './make-once.ts';
+import { type BranchHead, readHead } from './read-branch.ts';
 import type { Once, RepositoryClient } from './repository-client.ts';
-import { orUndefined, type RepositorySession } from './repository-session.ts';
+import type { RepositorySession } from './repository-session.ts';
 
 type Change = Parameters<RepositoryClient['commitFiles']>[1];
 
 const plainFile = { mode: '100644', type: 'blob' } as const;
-
-interface BranchHead {
-  readonly sha: string;
-  readonly treeSha: string;
-  readonly message: string;
-  readonly parents: readonly string[];
-}
-
-async function readHead(session: RepositorySession, branch: string): Promise<BranchHead | undefined> {
-  const answer = await orUndefined(
-    session.call((octokit) => octokit.rest.repos.getBranch({ ...session.place, branch })),
-  );
-  if (answer === undefined) return undefined;
-  const { sha, parents, commit } = answer.data.commit;
-  return {
-    sha,
-    treeSha: commit.tree.sha,
-    message: commit.message,
-    parents: parents.map((it) => it.sha ?? ''),
-  };
-}
-
-export async function readBranch(
-  session: RepositorySession,
-  branch: string,
-): Promise<{ readonly sha: string; readonly treeSha: string } | undefined> {
-  const head = await readHead(session, branch);
-  return head && { sha: head.sha, treeSha: head.treeSha };
-}
 
 /** The trailer that makes a commit ours: the run may make several, each by its own key. */
 function effectTrailer(once: Once): string {
