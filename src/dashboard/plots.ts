@@ -11,7 +11,7 @@ export function listPlots(report: Report): { readonly name: PlotName; readonly d
   if (!parsed.success) return [];
   const { engine, baseline } = parsed.data;
   const engines = baseline === null ? [engine] : [engine, baseline];
-  const tests = (['prefill', 'decode'] as const).map(
+  const tests = (['decode', 'prefill'] as const).map(
     (test) => `${test}: ${engines.map((entry) => `${entry.name} ${showSpread(entry[test])}`).join(', ')}`,
   );
   return [

@@ -1,5 +1,5 @@
 import { Benchmark, type SpeedTest } from '../model/benchmark.ts';
-import { type Html, html } from '../model/html.ts';
+import { type Html, type HtmlValue, html } from '../model/html.ts';
 import type { Finding, GateResult, Report } from '../model/report.ts';
 import { grouped, short } from '../model/show-number.ts';
 import type { GithubLinks } from './github-links.ts';
@@ -52,23 +52,7 @@ export function showGoals({ goals }: Report): Html | false {
 export function showSpeed({ benchmark: value }: Report): Html | false {
   const parsed = Benchmark.safeParse(value);
   if (!parsed.success) return false;
-  const { engine, baseline, baseline_name, baseline_absent_because, comparison, warnings } = parsed.data;
-  const ratioOf = (metric: string) => comparison.find((entry) => entry.metric === metric)?.ratio;
-  const tests = [
-    ['prefill', engine.pct_of_measured_flops, 'measured FLOP rate'],
-    ['decode', engine.pct_of_measured_bw, 'measured bandwidth'],
-  ] as const;
-  const rows = tests.map(([test, share, limit]) => {
-    const ratio = ratioOf(`${test}_tokens_per_second`);
-    return [
-      html`${test} <span class="soft">${engine[test].test}</span>`,
-      String(engine[test].samples_ts.length),
-      showSpread(engine[test]),
-      baseline === null ? '–' : showSpread(baseline[test]),
-      ratio === undefined ? '–' : `${ratio.toFixed(2)}x`,
-      share === null ? '–' : `${share.toFixed(1)} % of the ${limit}`,
-    ];
-  });
+  const { baseline, baseline_name, baseline_absent_because, warnings } = parsed.data;
   const columns = [
     { head: 'Tokens/s' },
     { head: 'Runs', isFigure: true },
@@ -76,11 +60,34 @@ export function showSpeed({ benchmark: value }: Report): Html | false {
     { head: baseline_name ?? 'Baseline', isFigure: true },
     { head: 'Ratio', isFigure: true },
     { head: 'Physical limit', isFigure: true },
+    { head: 'Reached', isFigure: true },
   ];
+  const rows = [speedRow('decode', parsed.data), speedRow('prefill', parsed.data)];
   return html`<h2>Speed</h2>
 ${baseline === null && html`<p class="soft">No baseline: ${baseline_absent_because ?? 'none was asked for'}.</p>`}
 ${showTable(columns, rows)}
 ${warnings.map((warning) => html`<p class="wait">Caution: ${warning}.</p>`)}`;
+}
+
+function speedRow(what: 'decode' | 'prefill', benchmark: Benchmark): readonly HtmlValue[] {
+  const { engine, baseline, comparison, physics } = benchmark;
+  const ratio = comparison.find(({ metric }) => metric === `${what}_tokens_per_second`)?.ratio;
+  const limits = physics.filter((check) => check.what === what).map((check) => check.limit_tokens_per_second);
+  const limit = Math.min(...limits);
+  return [
+    html`${what} <span class="soft">${engine[what].test}</span>`,
+    String(engine[what].samples_ts.length),
+    showSpread(engine[what]),
+    baseline === null ? '–' : showSpread(baseline[what]),
+    ratio === undefined ? '–' : `${ratio.toFixed(2)}x`,
+    limits.length === 0 ? '–' : showFigure(limit),
+    limits.length === 0 ? '–' : showShare(engine[what].avg_ts / limit),
+  ];
+}
+
+function showShare(share: number): string {
+  const percent = 100 * share;
+  return `${percent >= 10 ? Math.round(percent) : percent.toPrecision(2)} %`;
 }
 
 /** Mean and standard deviation of all runs, in tokens per second. */

@@ -89,6 +89,8 @@ describe('the page of a run', () => {
     const page = await text('/runs/3');
     expect(page).toContain('5,042 ± 1,119');
     expect(page).toContain('3.48x');
+    expect(page).toContain('data-head="Physical limit">71,343<');
+    expect(page).toContain('data-head="Reached">7.1 %<');
     expect(page).toMatch(
       /<img src="\/runs\/3\/plots\/speed\.svg" alt="Tokens per second[^"]*tiny-qwen3 5,042 ± 1,119, llama\.cpp 1,448/,
     );
