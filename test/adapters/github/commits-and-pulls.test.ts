@@ -150,6 +150,12 @@ describe('a commit of generated files', () => {
     expect(app.client.requestCounts.writes).toBe(0);
   });
 
+  it('that landed later than anybody looked is known by its trailer', async () => {
+    const late = addCommit(branch, ourMessage, [shaOf(1)]);
+    expect(await repository().commitFiles(once, change)).toEqual({ sha: late });
+    expect(branches.get(branch)).toBe(late);
+  });
+
   it('does not adopt a commit that stands on another head than expected', async () => {
     const first = addCommit(branch, 'engine', [shaOf(1)]);
     const message = 'Report\n\nMetainfer-Effect: run-1/report-commit';

@@ -171,6 +171,7 @@ describe('a review', () => {
     expect(reviews).toHaveLength(1);
     expect(fileLevel()).toMatchObject([{ body: expect.stringContaining('this line') }]);
     expect(fileLevel()[0]?.body).toContain('Lines 2 to 3 (not in the diff)');
+    expect(github.count('POST', reviewsPath)).toBe(2);
   });
 
   it('says a finding of a file outside the pull request in the conversation', async () => {
