@@ -1,4 +1,5 @@
 import type { Pull } from './conversation-data.ts';
+import { readRef } from './move-ref.ts';
 import { repositoryApiUrl, repositoryHtmlUrl } from './render.ts';
 import type { Repository, World } from './world.ts';
 
@@ -33,26 +34,44 @@ export async function readPullFiles(
 /** The base side of the diff: the base branch as it is now; as it was once the pull request is merged. */
 export async function diffBase(world: World, repository: Repository, pull: Pull): Promise<string> {
   if (pull.mergedAt !== null) return pull.baseSha;
-  const args = ['rev-parse', '--verify', '--quiet', `refs/heads/${pull.baseRef}^{commit}`];
-  const sha = await world.git(repository, args).catch(() => pull.baseSha);
-  return sha.trim();
+  return (await readRef(world, repository, `refs/heads/${pull.baseRef}`)) ?? pull.baseSha;
 }
 
-/** Commits never change, and every answer about a pull request counts its files. */
-const knownDiffs = new WeakMap<Repository, Map<string, Promise<readonly PullFile[]>>>();
-const maxKnownDiffs = 100;
+/** How many commits a pull request has. */
+export async function countPullCommits(world: World, repository: Repository, pull: Pull): Promise<number> {
+  const range = `${await diffBase(world, repository, pull)}..${pull.headSha}`;
+  return remember(knownCounts, repository, range, async () =>
+    Number(await world.git(repository, ['rev-list', '--count', range])),
+  );
+}
+
+type Known<Value> = WeakMap<Repository, Map<string, Promise<Value>>>;
+
+/** Commits never change, and every answer about a pull request counts its files and commits. */
+const knownDiffs: Known<readonly PullFile[]> = new WeakMap();
+const knownCounts: Known<number> = new WeakMap();
+const maxKnown = 100;
+
+function remember<Value>(
+  known: Known<Value>,
+  repository: Repository,
+  range: string,
+  find: () => Promise<Value>,
+): Promise<Value> {
+  const ranges = known.get(repository) ?? new Map<string, Promise<Value>>();
+  known.set(repository, ranges);
+  const found = ranges.get(range);
+  if (found !== undefined) return found;
+  if (ranges.size >= maxKnown) ranges.clear();
+  const value = find();
+  ranges.set(range, value);
+  value.catch(() => ranges.delete(range));
+  return value;
+}
 
 /** The files between two commits, given by SHA: `a..b`, or `a...b` for what b changed since they parted. */
 export function readDiff(world: World, repository: Repository, range: string): Promise<readonly PullFile[]> {
-  const known = knownDiffs.get(repository) ?? new Map<string, Promise<readonly PullFile[]>>();
-  knownDiffs.set(repository, known);
-  const found = known.get(range);
-  if (found !== undefined) return found;
-  if (known.size >= maxKnownDiffs) known.clear();
-  const files = runDiff(world, repository, range);
-  known.set(range, files);
-  files.catch(() => known.delete(range));
-  return files;
+  return remember(knownDiffs, repository, range, () => runDiff(world, repository, range));
 }
 
 async function runDiff(world: World, repository: Repository, range: string): Promise<readonly PullFile[]> {

@@ -1,5 +1,5 @@
 import type { Pull } from './conversation-data.ts';
-import { diffBase, readPullFiles } from './pull-diff.ts';
+import { countPullCommits, readPullFiles } from './pull-diff.ts';
 import { renderRepository, renderUser, repositoryApiUrl, repositoryHtmlUrl, timestamp } from './render.ts';
 import { renderLabel } from './render-conversation.ts';
 import { associationOf } from './repository-role.ts';
@@ -96,7 +96,7 @@ export async function renderPull(
 ): Promise<Record<string, unknown>> {
   const [files, commits] = await Promise.all([
     readPullFiles(world, repository, pull),
-    countCommits(world, repository, pull),
+    countPullCommits(world, repository, pull),
   ]);
   const sum = (key: 'additions' | 'deletions') => files.reduce((total, file) => total + file[key], 0);
   return {
@@ -120,11 +120,6 @@ function mergeableState(pull: Pull, mergeable: boolean | null): string {
   if (mergeable === null) return 'unknown';
   if (!mergeable) return 'dirty';
   return pull.isDraft ? 'draft' : 'clean';
-}
-
-async function countCommits(world: World, repository: Repository, pull: Pull): Promise<number> {
-  const range = `${await diffBase(world, repository, pull)}..${pull.headSha}`;
-  return Number(await world.git(repository, ['rev-list', '--count', range]));
 }
 
 /** GitHub's "minimal pull request", as check runs name the pull requests that they are on. */
