@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -150,6 +150,32 @@ describe('the script of the action', () => {
         ...['--output', join(folder, 'temp/metainfer')],
       ],
     });
+  });
+
+  it('installs the harness of a commit once, without scripts of packages, and takes it from there', () => {
+    const source = join(folder, 'downloaded');
+    cpSync(join(root, 'runner-config'), join(source, 'runner-config'), { recursive: true });
+    const bin = join(folder, 'bin');
+    mkdirSync(bin);
+    const build = `[ "$1" = run ] && mkdir -p dist/src && echo 'console.log("built")' > dist/src/cli.js`;
+    writeFileSync(join(bin, 'npm'), `#!/bin/sh\necho "$@" >> ${folder}/npm.txt\n${build}\nexit 0\n`, {
+      mode: 0o755,
+    });
+    const changes = {
+      PATH: `${bin}:${process.env.PATH}`,
+      HARNESS_SHA: 'b'.repeat(40),
+      GITHUB_ACTION_PATH: join(source, 'runner-config/action'),
+    };
+    for (const run of [runScript(changes), runScript(changes)]) {
+      expect([run.status, run.stderr]).toEqual([0, '']);
+      expect(run.stdout).toContain('\nbuilt\n');
+    }
+    expect(readFileSync(join(folder, 'npm.txt'), 'utf8')).toBe(
+      'ci --ignore-scripts --no-audit --no-fund\nrun build\n',
+    );
+    expect(readdirSync(join(folder, 'tools/metainfer')).filter((name) => name.startsWith('part-'))).toEqual(
+      [],
+    );
   });
 
   it.each([
