@@ -10,13 +10,14 @@ import { paragraphs, table } from './markdown.ts';
 import { renderFailure } from './render-failure.ts';
 import { renderPlot } from './render-status.ts';
 import { renderWaiting } from './render-waiting.ts';
-import { hasEnded, renderProgress, type Standing, standingOf } from './run-progress.ts';
+import { hasEnded, renderProgress, type Standing, standingOf, withCurrentReport } from './run-progress.ts';
 import type { RunView } from './run-view.ts';
 
 const maxAnnotations = 100;
 
 /** The check run "metainfer" on the engine's commit. */
-export function renderCheck(view: RunView): CheckDraft {
+export function renderCheck(given: RunView): CheckDraft {
+  const view = withCurrentReport(given);
   const standing = standingOf(view);
   const isOver = hasEnded(standing);
   const text = isOver && view.report !== undefined ? renderText(view) : '';

@@ -8,7 +8,7 @@ import { details, paragraphs } from './markdown.ts';
 import { type Note, placeComments } from './place-comments.ts';
 import { nextStep } from './render-failure.ts';
 import { renderPlot } from './render-status.ts';
-import { standingOf } from './run-progress.ts';
+import { standingOf, withCurrentReport } from './run-progress.ts';
 import type { RunView } from './run-view.ts';
 
 const limits = { inline: 20, fileLevel: 3 };
@@ -20,7 +20,8 @@ interface FindingNote extends Note {
 }
 
 /** The one review of an attempt on the engine's pull request: every finding, at its line where the diff shows it. */
-export function renderReview(view: RunView, files: readonly ChangedFile[]): ReviewDraft {
+export function renderReview(given: RunView, files: readonly ChangedFile[]): ReviewDraft {
+  const view = withCurrentReport(given);
   const placed = placeComments(notesOf(view), files, limits);
   const inPlace = placed.inline.length + placed.fileLevel.length;
   const shown = placed.rest.slice(0, shownInBody).map((note) => note.summary);

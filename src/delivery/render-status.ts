@@ -8,11 +8,12 @@ import { details, link, paragraphs, table } from './markdown.ts';
 import { renderFailure } from './render-failure.ts';
 import { adviseOnProblems, renderProblems } from './render-problems.ts';
 import { renderWaiting } from './render-waiting.ts';
-import { attemptRows, hasEnded, renderProgress, standingOf } from './run-progress.ts';
+import { attemptRows, hasEnded, renderProgress, standingOf, withCurrentReport } from './run-progress.ts';
 import type { RunView } from './run-view.ts';
 
 /** The sticky comment on the issue (or constraint-file pull request) that asked: where the run is and what comes next. */
-export function renderIssueStatus(view: RunView): string {
+export function renderIssueStatus(given: RunView): string {
+  const view = withCurrentReport(given);
   if (isRefusedText(view)) return finish(view, renderRefusedText(view));
   return finish(
     view,
@@ -30,7 +31,8 @@ export function renderIssueStatus(view: RunView): string {
 }
 
 /** The sticky comment on the engine's pull request: the verdict with its figures. */
-export function renderPullStatus(view: RunView): string {
+export function renderPullStatus(given: RunView): string {
+  const view = withCurrentReport(given);
   return finish(
     view,
     paragraphs(

@@ -4,14 +4,15 @@ import { failureInWords, verdictInWords } from './headline.ts';
 import { paragraphs } from './markdown.ts';
 import { nextStep } from './render-failure.ts';
 import { isRefusedText } from './render-status.ts';
-import { standingOf } from './run-progress.ts';
+import { standingOf, withCurrentReport } from './run-progress.ts';
 import { engineName, type RunView } from './run-view.ts';
 
 /**
  * The one new comment at a run's end, for whoever follows the issue by mail: what came of it and what to do. Null where
  * the status comment alone says it (a file with problems, a run that a newer one replaced, one stopped by hand).
  */
-export function renderTerminalComment(view: RunView): string | null {
+export function renderTerminalComment(given: RunView): string | null {
+  const view = withCurrentReport(given);
   const standing = standingOf(view);
   if (isRefusedText(view) || (standing !== 'passed' && standing !== 'failed')) return null;
   const pull = view.run.state.github?.pullNumber;

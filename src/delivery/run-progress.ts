@@ -27,6 +27,15 @@ export function hasEnded(standing: Standing): boolean {
   return ['passed', 'failed', 'cancelled', 'superseded'].includes(standing);
 }
 
+/** Without the report of an earlier attempt: one belongs to what is told now only where it gave the verdict. */
+export function withCurrentReport(view: RunView): RunView {
+  const { failure } = view.run.state;
+  const standing = standingOf(view);
+  if (standing === 'passed' || (standing === 'failed' && failure?.code === 'VERDICT_FAILED')) return view;
+  const { report: _, ...rest } = view;
+  return rest;
+}
+
 /** Steps as a person follows them; the two that only post are part of their neighbours. */
 const shownSteps = ['constraints', 'plan', 'generate', 'publish', 'dispatch', 'judge'] as const;
 type ShownStep = (typeof shownSteps)[number];

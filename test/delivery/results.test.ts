@@ -231,6 +231,15 @@ describe('the sticky comments', () => {
     expect(text).toContain('| Decode (`tg64`) | 25.8 ± 0.4 | 29.2 ± 0.9 | **0.88x**');
   });
 
+  it('leave out the report of an attempt before', () => {
+    const again = sampleView(sampleStates.onRunner, { report: sampleReport });
+    const lost = sampleView(failedState('RUNNER_FAILED', 'No artifact.'), { report: sampleReport });
+    for (const view of [again, lost]) {
+      for (const text of [renderIssueStatus(view), renderPullStatus(view), renderCheck(view).summary])
+        expect(text).not.toContain('✅ met');
+    }
+  });
+
   it('show the end of the log where the runner gave no result, and nothing of it as markup', () => {
     const log = { text: `${'old\n'.repeat(500)}no space left @octocat\n\`\`\`\n</details>` };
     const text = renderPullStatus(sampleView(failedState('RUNNER_FAILED', 'No artifact.'), { log }));
