@@ -24,7 +24,7 @@ export const requestCommand: Command = {
     const token = requireToken(context);
     const request = await readFileForGithub(input.positionals[0]!, context);
     for (const warning of request.warnings) console.error(formatProblem(warning));
-    const title = `Engine request: ${request.constraints.name}`;
+    const title = `Engine: ${request.constraints.name}`;
     // Loaded here: every other command starts without Octokit.
     const { openIssue } = await import('../adapters/github/open-issue.ts');
     const url = await openIssue({ ...target, token, title, body: renderIssueBody(request.text) });

@@ -51,7 +51,7 @@ describe('metainfer request', () => {
     expect(received[0]).toMatchObject({
       path: '/api/v3/repos/ada/engines/issues',
       authorization: 'token ghp_of_ada',
-      body: { title: 'Engine request: qwen3-0-6b' },
+      body: { title: 'Engine: qwen3-0-6b' },
     });
     expect(received[0]?.body.body).toMatch(/^```yaml\n[\s\S]*apiVersion: metainfer\/v1\n[\s\S]*\n```\n$/);
   });
