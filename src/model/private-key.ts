@@ -20,11 +20,10 @@ export function readPrivateKey(written: string): PrivateKeyReading {
   try {
     const key = createPrivateKey(relayLines(text));
     const bits = key.asymmetricKeyDetails?.modulusLength ?? 0;
-    if (key.asymmetricKeyType !== 'rsa' || bits < 2048) {
-      return refuse(
-        `is a key of another kind (${key.asymmetricKeyType}); GitHub Apps use RSA of 2048 bits. ${howToGet}`,
-      );
+    if (key.asymmetricKeyType !== 'rsa') {
+      return refuse(`is a key of another kind (${key.asymmetricKeyType}); GitHub Apps use RSA. ${howToGet}`);
     }
+    if (bits < 2048) return refuse(`is an RSA key of ${bits} bits; GitHub's have 2048. ${howToGet}`);
     return { isKey: true, pem: key.export({ type: 'pkcs8', format: 'pem' }).toString() };
   } catch {
     return refuse(`begins like a key and can't be read as one: a part is missing or changed. ${howToGet}`);
