@@ -1,7 +1,7 @@
 import { signatureOf } from './commit-author.ts';
 import { renderPage } from './pagination.ts';
 import { readDiff, renderPullFile } from './pull-diff.ts';
-import { type Commit, readCommits, resolveCommit, type Signature } from './read-commits.ts';
+import { type Commit, readCommit, readCommits, resolveCommit, type Signature } from './read-commits.ts';
 import { repositoryApiUrl, repositoryHtmlUrl } from './render.ts';
 import { renderCommit, renderGitCommit } from './render-commit.ts';
 import { bodyOf, GitHubError, type Reply, type RequestContext, type Route, senderOf } from './router.ts';
@@ -36,9 +36,8 @@ async function createCommit(context: RequestContext): Promise<Reply> {
   const own = signatureOf(senderOf(context), world.now());
   const by = readSignature(author) ?? own;
   const commit = { treeSha: tree, parents: parents.map(String), message, author: by };
-  const sha = await writeCommit(world, repository, { ...commit, committer: readSignature(committer) ?? by });
-  const written = await requireCommit(context, sha, 422);
-  return { status: 201, body: renderGitCommit(world, repository, written) };
+  const sha = await writeCommit(repository, { ...commit, committer: readSignature(committer) ?? by });
+  return { status: 201, body: renderGitCommit(world, repository, await readCommit(world, repository, sha)) };
 }
 
 function readSignature(value: unknown): Signature | undefined {
@@ -76,8 +75,7 @@ export async function requireCommit(
   if (sha === undefined) {
     throw new GitHubError(status, status === 404 ? 'Not Found' : `No commit found for SHA: ${name}`);
   }
-  const [commit] = await readCommits(context.world, context.repository, ['-1', sha]);
-  return commit!;
+  return readCommit(context.world, context.repository, sha);
 }
 
 async function listCommits(context: RequestContext): Promise<Reply> {

@@ -49,7 +49,7 @@ async function commitMerge(
   const text = options.commit_message ?? (isSquash ? '' : pull.issue.title);
   const message = `${options.commit_title ?? title}\n\n${text}`.trim();
   const signature = signatureOf(sender, world.now());
-  return writeCommit(world, repository, {
+  return writeCommit(repository, {
     treeSha: tree,
     parents: isSquash ? [base] : [base, pull.headSha],
     message: `${message}\n`,

@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readLooseRef } from './read-commits.ts';
 import { emitRefChange } from './ref-events.ts';
 import { GitHubError } from './router.ts';
 import type { RefChange, Repository, World } from './world.ts';
@@ -11,11 +10,8 @@ export async function readRef(
   ref: string,
 ): Promise<string | undefined> {
   const full = ref.startsWith('refs/') ? ref : `refs/heads/${ref}`;
-  // Read often, and nothing ever packs refs here; git itself is asked only for what the file does not tell.
-  if (/^[\w./-]+$/.test(full) && !full.includes('..')) {
-    const text = await readFile(join(repository.folder, full), 'utf8').catch(() => '');
-    if (/^[0-9a-f]{40}\n$/.test(text)) return text.trim();
-  }
+  const sha = await readLooseRef(repository, full);
+  if (sha !== undefined) return sha;
   const text = await world.git(repository, ['for-each-ref', '--format=%(refname) %(objectname)', full]);
   const line = text.split('\n').find((candidate) => candidate.startsWith(`${full} `));
   return line?.slice(full.length + 1);
@@ -69,7 +65,7 @@ export async function announceRefChange(
 
 async function requireCommit(world: World, repository: Repository, sha: string): Promise<void> {
   const type = await world.git(repository, ['cat-file', '-t', sha]).catch(() => '');
-  if (!/^[0-9a-f]{40}$/.test(sha) || !['commit\n', 'tag\n'].includes(type)) {
+  if (!/^[0-9a-f]{40}$/.test(sha) || type !== 'commit\n') {
     throw new GitHubError(422, 'Object does not exist');
   }
 }

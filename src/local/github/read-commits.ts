@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Repository, World } from './world.ts';
 
 export interface Signature {
@@ -48,6 +50,18 @@ function parseCommit(entry: string): Commit {
   };
 }
 
+/** Commits never change, and the same few are asked for all the time. */
+const known = new WeakMap<Repository, Map<string, Commit>>();
+
+/** One commit by its SHA. @throws GitFailure where there is none */
+export async function readCommit(world: World, repository: Repository, sha: string): Promise<Commit> {
+  const commits = known.get(repository) ?? new Map<string, Commit>();
+  known.set(repository, commits);
+  const found = commits.get(sha) ?? (await readCommits(world, repository, ['-1', sha]))[0]!;
+  commits.set(sha, found);
+  return found;
+}
+
 /** The full SHA of whatever names a commit: branch, tag, short SHA; undefined where nothing does. */
 export async function resolveCommit(
   world: World,
@@ -55,10 +69,23 @@ export async function resolveCommit(
   name: string,
 ): Promise<string | undefined> {
   if (name === '' || name.startsWith('-') || /[\s^:~?*[\\]|\.\./.test(name)) return undefined;
+  const head = await readLooseRef(repository, `refs/heads/${name}`);
+  if (head !== undefined) return head;
+  if (known.get(repository)?.has(name)) return name;
   const names = [`refs/heads/${name}`, `refs/tags/${name}`, name];
   const questions = names.map((candidate) => `${candidate}^{commit}\n`).join('');
   const answers = await world.git(repository, ['cat-file', '--batch-check=%(objectname)'], questions);
   return answers.split('\n').find((answer) => /^[0-9a-f]{40}$/.test(answer));
+}
+
+/**
+ * What a ref's own file says; undefined tells nothing. Refs are read often, and nothing packs them here, so that git
+ * itself is seldom needed.
+ */
+export async function readLooseRef(repository: Repository, ref: string): Promise<string | undefined> {
+  if (!/^refs\/[\w./-]+$/.test(ref) || ref.includes('..')) return undefined;
+  const text = await readFile(join(repository.folder, ref), 'utf8').catch(() => '');
+  return /^[0-9a-f]{40}\n$/.test(text) ? text.trim() : undefined;
 }
 
 /** What one commit changed against its first parent. */

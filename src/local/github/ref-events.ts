@@ -1,4 +1,4 @@
-import { type Commit, readChangedPaths, readCommits, type Signature } from './read-commits.ts';
+import { type Commit, readChangedPaths, readCommit, readCommits, type Signature } from './read-commits.ts';
 import { renderRepository, repositoryHtmlUrl, timestamp } from './render.ts';
 import type { RefChange, Repository, World } from './world.ts';
 
@@ -54,8 +54,7 @@ async function renderHead(
   after: string | null,
 ): Promise<Record<string, unknown> | null> {
   if (after === null) return null;
-  const [head] = await readCommits(world, repository, ['-1', after]);
-  return renderPushed(world, repository, head!);
+  return renderPushed(world, repository, await readCommit(world, repository, after));
 }
 
 /** Push events alone give times of the repository in seconds. */

@@ -66,7 +66,7 @@ async function createRef(context: RequestContext): Promise<Reply> {
       throw error instanceof GitHubError && error.status === 409 ? exists() : error;
     },
   );
-  return reply(context, ref, 201);
+  return { status: 201, body: renderRef(context, { ref, sha, type: 'commit' }) };
 }
 
 async function updateRef(context: RequestContext): Promise<Reply> {
@@ -78,7 +78,7 @@ async function updateRef(context: RequestContext): Promise<Reply> {
   await refuseWorkflowChange(context, before, sha);
   const sender = senderOf(context);
   await moveRef(context.world, context.repository, { ref, to: sha, force: force === true, sender });
-  return reply(context, ref, 200);
+  return { status: 200, body: renderRef(context, { ref, sha, type: 'commit' }) };
 }
 
 async function deleteRef(context: RequestContext): Promise<Reply> {
@@ -89,12 +89,6 @@ async function deleteRef(context: RequestContext): Promise<Reply> {
   }
   await moveRef(context.world, context.repository, { ref, to: null, sender: senderOf(context) });
   return { status: 204 };
-}
-
-async function reply(context: RequestContext, ref: string, status: number): Promise<Reply> {
-  const [found] = await readRefs(context, `${ref} `);
-  if (found === undefined) throw new GitHubError(422, 'Reference does not exist');
-  return { status, body: renderRef(context, found) };
 }
 
 async function requireRef(context: RequestContext, ref: string): Promise<string> {

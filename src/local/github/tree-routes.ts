@@ -1,7 +1,8 @@
 import { repositoryApiUrl } from './render.ts';
 import { bodyOf, GitHubError, type Reply, type RequestContext, type Route } from './router.ts';
 import { refuseWorkflowPaths } from './workflow-guard.ts';
-import { type TreeChange, writeBlobs, writeTree } from './write-tree.ts';
+import { writeObject } from './write-object.ts';
+import { type TreeChange, writeTree } from './write-tree.ts';
 
 const git = '/repos/{owner}/{repo}/git';
 const modes = ['100644', '100755', '120000', '040000', '160000'] as const;
@@ -29,7 +30,7 @@ async function createTree(context: RequestContext): Promise<Reply> {
   if (baseTree === undefined && typeof base === 'string') {
     throw new GitHubError(422, 'base_tree is not a valid tree oid');
   }
-  const sha = await writeTree(context.world, context.repository, baseTree, changes);
+  const sha = await writeTree(context.repository, baseTree, changes);
   return { status: 201, body: await renderTree(context, sha, false) };
 }
 
@@ -118,7 +119,7 @@ async function createBlob(context: RequestContext): Promise<Reply> {
     throw new GitHubError(422, 'Invalid request.\n\n"content" wasn\'t supplied.');
   if (encoding !== 'utf-8' && encoding !== 'base64') throw new GitHubError(422, 'Invalid encoding');
   const bytes = Buffer.from(content, encoding === 'base64' ? 'base64' : 'utf8');
-  const [sha] = await writeBlobs(context.world, context.repository, [bytes]);
+  const sha = await writeObject(context.repository, 'blob', bytes);
   const url = `${repositoryApiUrl(context.world, context.repository)}/git/blobs/${sha}`;
   return { status: 201, body: { sha, url } };
 }

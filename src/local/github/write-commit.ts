@@ -1,10 +1,10 @@
 import { formatSignature } from './commit-author.ts';
 import type { Signature } from './read-commits.ts';
-import type { Repository, World } from './world.ts';
+import type { Repository } from './world.ts';
+import { writeObject } from './write-object.ts';
 
 /** Writes a commit object and gives its SHA; no ref moves. */
 export async function writeCommit(
-  world: World,
   repository: Repository,
   commit: {
     readonly treeSha: string;
@@ -22,6 +22,5 @@ export async function writeCommit(
     '',
     commit.message,
   ];
-  const sha = await world.git(repository, ['hash-object', '-t', 'commit', '-w', '--stdin'], lines.join('\n'));
-  return sha.trim();
+  return writeObject(repository, 'commit', Buffer.from(lines.join('\n')));
 }
