@@ -2,6 +2,7 @@ import { renderPlanReview } from '../../delivery/render-plan-review.ts';
 import { renderIssueStatus } from '../../delivery/render-status.ts';
 import type { RunEvent } from '../../model/run.ts';
 import type { RunRecord } from '../../model/run-record.ts';
+import { step } from '../../pipeline.ts';
 import { type AppContext, clientOf } from '../app-context.ts';
 import { askPermission } from '../ask-permission.ts';
 import { makeRunView } from '../run-view.ts';
@@ -10,14 +11,9 @@ import { tellSource } from '../tell-source.ts';
 /** Tells the plan, and whether somebody has to allow what comes next. */
 export async function announce(context: AppContext, run: RunRecord): Promise<RunEvent> {
   const needsApproval = await mustWait(context, run);
-  // The text says what is awaited, so it is written for the state that follows.
-  const waiting = needsApproval
-    ? {
-        ...run,
-        state: { ...run.state, status: 'waiting' as const, next: null, waitingFor: 'approval' as const },
-      }
-    : run;
-  await tellPlan(context, waiting);
+  // The text is written for the state that follows it.
+  const { state } = step(run.state, { type: 'announced', needsApproval });
+  await tellPlan(context, { ...run, state });
   return { type: 'announced', needsApproval };
 }
 

@@ -1,11 +1,10 @@
 import { readArtifact } from '../../adapters/runner/read-artifact.ts';
+import { maxArtifactBytes } from '../../adapters/runner/unzip-artifact.ts';
 import { AppError } from '../../model/errors.ts';
 import type { RunEvent } from '../../model/run.ts';
 import type { RunRecord } from '../../model/run-record.ts';
 import { benchmarkOutcome, verificationOutcome } from '../../verification/report-outcomes.ts';
 import { type AppContext, clientOf } from '../app-context.ts';
-
-const largestArtifact = 32 * 2 ** 20;
 
 /** Reads what the runner uploaded. It is believed only where it belongs to this request and to this engine's bytes. */
 export async function judge(context: AppContext, run: RunRecord): Promise<RunEvent> {
@@ -15,7 +14,7 @@ export async function judge(context: AppContext, run: RunRecord): Promise<RunEve
   const zip = await clientOf(context, run.repository).downloadArtifact(
     github.workflowRunId!,
     `metainfer-${requestId}`,
-    largestArtifact,
+    maxArtifactBytes,
   );
   if (zip === undefined)
     throw await endAttempt(context, run, 'no result', noArtifact(github.workflowConclusion));
@@ -24,6 +23,7 @@ export async function judge(context: AppContext, run: RunRecord): Promise<RunEve
     engineCommit: github.engineCommit,
     constraintsSha256: state.constraintsSha256!,
     treeSha256: state.engineTreeSha256!,
+    goals: state.constraints!.goals.require,
   });
   if (!read.ok) {
     throw await endAttempt(

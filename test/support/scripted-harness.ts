@@ -1,0 +1,98 @@
+/**
+ * A test double of the harness: in place of building and judging an engine it writes what a judgement would have left,
+ * from a real report that is kept in knowledge/reports. `node --import tsx scripted-harness.ts <script> judge …`.
+ */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import type { Report } from '../../src/model/report.ts';
+import { hashEngineTree } from '../../src/verification/engine-tree.ts';
+
+export const harnessScripts = [
+  'passes',
+  'compiler-error',
+  'goal-missed',
+  'forged',
+  'no-result',
+  'hangs',
+] as const;
+export type HarnessScript = (typeof harnessScripts)[number];
+
+const [script, , engine = '.', ...rest] = process.argv.slice(2);
+const { values } = parseArgs({
+  args: rest,
+  options: {
+    'request-id': { type: 'string' },
+    'engine-commit': { type: 'string' },
+    'constraints-sha256': { type: 'string' },
+    baseline: { type: 'string' },
+    labels: { type: 'string' },
+    runner: { type: 'string' },
+    output: { type: 'string' },
+  },
+});
+const output = values.output!;
+const treeSha256 = hashEngineTree(engine);
+
+if (script === 'hangs') await new Promise((resolve) => setTimeout(resolve, 600_000));
+if (script === 'no-result') process.exit(3);
+mkdirSync(output, { recursive: true });
+const report = makeReport();
+const result = {
+  schema: 'metainfer/result/v1',
+  requestId: script === 'forged' ? 'somebody-elses-1' : values['request-id'],
+  engineCommit: values['engine-commit'],
+  constraintsSha256: values['constraints-sha256'],
+  treeSha256,
+  outcome: 'judged',
+  failure: null,
+  harness: { version: 'scripted', commit: null },
+  runner: { name: values.runner ?? 'scripted', labels: JSON.parse(values.labels ?? '[]') },
+};
+writeFileSync(join(output, 'result.json'), JSON.stringify(result));
+writeFileSync(join(output, 'report.json'), JSON.stringify(report));
+writeFileSync(join(output, 'log.txt'), 'scripted harness\n');
+process.exit(report.verdict === 'passed' ? 0 : 1);
+
+function makeReport(): Report {
+  const folder = new URL('../../knowledge/reports/', import.meta.url);
+  const name = readdirSync(folder).find((file) => file.startsWith('tiny-qwen3'))!;
+  const kept = JSON.parse(readFileSync(new URL(name, folder), 'utf8')) as Report;
+  const base: Report = {
+    ...kept,
+    engine: { ...kept.engine, treeSha256 },
+    inputs: { ...kept.inputs, constraintsSha256: values['constraints-sha256']! },
+  };
+  if (script === 'compiler-error') return withCompilerError(base);
+  return script === 'goal-missed' ? withMissedGoal(base) : base;
+}
+
+function withCompilerError(report: Report): Report {
+  const failed = report.gates.findIndex(({ gate }) => gate === 'build');
+  const gates = report.gates.map((gate, index) => {
+    if (index < failed) return gate;
+    const blank = { ...gate, seconds: 0, measurements: {}, findings: [] };
+    if (index > failed) return { ...blank, status: 'skipped' as const, reason: 'build failed' };
+    const message = "'sum' was not declared in this scope";
+    const place = { gate: 'build' as const, contract: 'norm.rms', file: 'norm_rms.cpp', line: 12 };
+    return {
+      ...blank,
+      status: 'failed' as const,
+      findings: [{ ...place, message, evidence: { column: 5 } }],
+    };
+  });
+  const goals = report.goals.map((goal) => ({
+    ...goal,
+    status: 'not-measured' as const,
+    measured: null,
+    baseline: null,
+  }));
+  return { ...report, verdict: 'failed', gates, goals, benchmark: null };
+}
+
+function withMissedGoal(report: Report): Report {
+  const goals = report.goals.map((goal) =>
+    goal.metric.startsWith('fidelity.') ? goal : { ...goal, status: 'missed' as const },
+  );
+  return { ...report, verdict: 'failed', goals };
+}
