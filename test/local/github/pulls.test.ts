@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runGit } from '../../../src/local/github/git.ts';
 import { base, type ConversationWorld, openConversationWorld } from './conversation-world.ts';
@@ -123,6 +126,25 @@ describe('pull requests of the local GitHub', () => {
       pull_request: { head: { sha: next } },
       sender: { login: 'wilma' },
     });
+  });
+
+  it('follows a real git push over smart HTTP', async () => {
+    const { path } = await openPull('cloned', { 'cloned.txt': '1\n' });
+    const clone = await mkdtemp(join(tmpdir(), 'metainfer-clone-'));
+    const token = world.github.userToken('wilma');
+    const url = `${world.github.url.replace('//', `//wilma:${token}@`)}/mona/engines.git`;
+    const identity = ['-c', 'user.name=Wilma', '-c', 'user.email=wilma@example.org'];
+    try {
+      await runGit(clone, ['clone', '--quiet', '--branch', 'cloned', url, '.']);
+      await runGit(clone, [...identity, 'commit', '--quiet', '--allow-empty', '-m', 'From a clone']);
+      world.takeEvents();
+      await runGit(clone, ['push', '--quiet', 'origin', 'cloned']);
+      const pushed = (await runGit(clone, ['rev-parse', 'HEAD'])).toString().trim();
+      expect((await world.bot('GET', path)).body).toMatchObject({ head: { sha: pushed }, commits: 2 });
+      expect(world.takeEvents()).toEqual(['pull_request.synchronize']);
+    } finally {
+      await rm(clone, { recursive: true });
+    }
   });
 
   it('is found by owner and branch; a branch without an owner filters nothing', async () => {
