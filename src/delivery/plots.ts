@@ -4,15 +4,8 @@ import type { Report } from '../model/report.ts';
 import { short } from '../model/show-number.ts';
 import { shorten } from './escape-text.ts';
 import { benchmarkOf, physicalLimit, showShare, showSpread } from './goals.ts';
+import { colours, engineMarks, legendMark, limitMark, type Mark } from './speed-marks.ts';
 
-/** Okabe-Ito: told apart by every kind of eye, and in print. */
-const colours = {
-  engine: '#0072b2',
-  baseline: '#8c959f',
-  limit: '#d55e00',
-  text: '#1f2328',
-  faint: '#59636e',
-};
 const width = 660;
 const left = 130;
 const right = 125;
@@ -59,7 +52,7 @@ function speedPlot(benchmark: Benchmark): Spec {
     marks: [
       panel('decode', 'Decode', benchmark, 20),
       panel('prefill', 'Prefill', benchmark, 20 + panelHeight + panelGap),
-      legend(2 * panelHeight + panelGap + 60),
+      legendMark(2 * panelHeight + panelGap + 60),
     ],
   };
 }
@@ -76,8 +69,6 @@ function toBar(engine: Benchmark['engine'], what: 'decode' | 'prefill', isEngine
   };
 }
 
-type Mark = NonNullable<Spec['marks']>[number];
-
 /** One kind of work with its own scale: prefill is an order of magnitude faster than decode. */
 function panel(what: 'decode' | 'prefill', title: string, benchmark: Benchmark, y: number): Mark {
   const { engine, baseline } = benchmark;
@@ -89,11 +80,8 @@ function panel(what: 'decode' | 'prefill', title: string, benchmark: Benchmark, 
   const most = Math.max(...bars.map((bar) => bar.high), ...dots.map((dot) => dot.value));
   // A limit far off would press the bars against the axis; its share stands in the title instead.
   const isNear = limit !== null && limit < 4 * most;
-  const share =
-    limit === null
-      ? ''
-      : `, ${showShare(engine[what].avg_ts, limit)} of the ${short(limit)} that this machine allows`;
   const height = bars.length * rowHeight;
+  const names = bars.map((bar) => bar.name);
   return {
     type: 'group',
     encode: {
@@ -104,149 +92,59 @@ function panel(what: 'decode' | 'prefill', title: string, benchmark: Benchmark, 
         height: { value: height },
       },
     },
-    title: {
-      text: `${title}, tokens/s (${engine[what].test})${share}`,
-      anchor: 'start',
-      frame: 'group',
-      font: 'sans-serif',
-      fontSize: 13,
-      color: colours.text,
-      offset: 6,
-    },
+    title: panelTitle(`${title}, tokens/s (${shorten(engine[what].test, 12)})`, engine[what].avg_ts, limit),
     data: [
       { name: 'bars', values: bars },
       { name: 'dots', values: dots },
     ],
-    scales: [
-      {
-        name: 'x',
-        type: 'linear',
-        domain: [0, isNear ? Math.max(most, limit) : most],
-        range: [0, plotWidth],
-        nice: true,
-      },
-      { name: 'y', type: 'band', domain: bars.map((bar) => bar.name), range: [0, height], padding: 0.25 },
-    ],
-    axes: [
-      {
-        scale: 'x',
-        orient: 'bottom',
-        tickCount: 6,
-        grid: true,
-        gridScale: 'y',
-        gridColor: '#eaeef2',
-        labelColor: colours.faint,
-        domain: false,
-        ticks: false,
-        format: ',.4~r',
-      },
-      {
-        scale: 'y',
-        orient: 'left',
-        labelFontSize: 12,
-        labelColor: colours.text,
-        domain: false,
-        ticks: false,
-        labelPadding: 8,
-        labelLimit: left,
-      },
-    ],
-    marks: [...barMarks(), ...(isNear ? [limitMark(limit)] : [])],
+    scales: panelScales(isNear ? Math.max(most, limit) : most, names, height),
+    axes: panelAxes,
+    marks: [...engineMarks(plotWidth + right), ...(isNear ? [limitMark(limit)] : [])],
   };
 }
 
-function barMarks(): Mark[] {
-  const middle = { scale: 'y', field: 'name', band: 0.5 };
+function panelTitle(title: string, speed: number, limit: number | null): NonNullable<Spec['title']> {
+  const share =
+    limit === null ? '' : `, ${showShare(speed, limit)} of the ${short(limit)} that this machine allows`;
+  return {
+    text: `${title}${share}`,
+    anchor: 'start',
+    frame: 'group',
+    font: 'sans-serif',
+    fontSize: 13,
+    color: colours.text,
+    offset: 6,
+  };
+}
+
+function panelScales(most: number, names: string[], height: number): NonNullable<Spec['scales']> {
   return [
-    {
-      type: 'rect',
-      from: { data: 'bars' },
-      encode: {
-        enter: {
-          x: { scale: 'x', value: 0 },
-          x2: { scale: 'x', field: 'mean' },
-          y: { scale: 'y', field: 'name' },
-          height: { scale: 'y', band: 1 },
-          fill: [{ test: 'datum.isEngine', value: colours.engine }, { value: colours.baseline }],
-          fillOpacity: { value: 0.75 },
-        },
-      },
-    },
-    {
-      type: 'symbol',
-      from: { data: 'dots' },
-      encode: {
-        enter: {
-          x: { scale: 'x', field: 'value' },
-          y: middle,
-          size: { value: 14 },
-          fill: { value: colours.text },
-          fillOpacity: { value: 0.3 },
-        },
-      },
-    },
-    {
-      type: 'rule',
-      from: { data: 'bars' },
-      encode: {
-        enter: {
-          x: { scale: 'x', field: 'low' },
-          x2: { scale: 'x', field: 'high' },
-          y: middle,
-          stroke: { value: colours.text },
-          strokeWidth: { value: 2 },
-        },
-      },
-    },
-    {
-      type: 'text',
-      from: { data: 'bars' },
-      encode: {
-        enter: {
-          x: { value: plotWidth + right },
-          y: middle,
-          text: { field: 'label' },
-          fill: { value: colours.text },
-          align: { value: 'right' },
-          fontSize: { value: 12 },
-          baseline: { value: 'middle' },
-        },
-      },
-    },
+    { name: 'x', type: 'linear', domain: [0, most], range: [0, plotWidth], nice: true },
+    { name: 'y', type: 'band', domain: names, range: [0, height], padding: 0.25 },
   ];
 }
 
-/** What the marks mean, under the plot. */
-function legend(y: number): Mark {
-  return {
-    type: 'text',
-    encode: {
-      enter: {
-        x: { value: 0 },
-        y: { value: y },
-        text: {
-          value:
-            'bar: mean · black line: ± standard deviation · dot: one run · dashed: limit of this machine, where near',
-        },
-        fill: { value: colours.faint },
-        fontSize: { value: 11 },
-      },
-    },
-  };
-}
-
-function limitMark(limit: number): Mark {
-  return {
-    type: 'rule',
-    encode: {
-      enter: {
-        x: { scale: 'x', value: limit },
-        y: { value: -4 },
-        y2: { field: { group: 'height' } },
-        stroke: { value: colours.limit },
-        strokeWidth: { value: 2 },
-        strokeDash: { value: [5, 3] },
-      },
-    },
-  };
-}
+const panelAxes: NonNullable<Spec['axes']> = [
+  {
+    scale: 'x',
+    orient: 'bottom',
+    tickCount: 6,
+    grid: true,
+    gridScale: 'y',
+    gridColor: '#eaeef2',
+    labelColor: colours.faint,
+    domain: false,
+    ticks: false,
+    format: ',.4~r',
+  },
+  {
+    scale: 'y',
+    orient: 'left',
+    labelFontSize: 12,
+    labelColor: colours.text,
+    domain: false,
+    ticks: false,
+    labelPadding: 8,
+    labelLimit: left,
+  },
+];
