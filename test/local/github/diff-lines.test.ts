@@ -44,6 +44,7 @@ describe('the place of a review comment in a patch', () => {
     expect(place(3, 'RIGHT', 1)).toMatchObject({ ok: true, place: { startLine: 1, startSide: 'RIGHT' } });
     expect(place(3, 'RIGHT', 3)).toEqual({ ok: false, problems: ['order'] });
     expect(place(3, 'RIGHT', 4)).toEqual({ ok: false, problems: ['order'] });
+    expect(place(10, 'RIGHT', 10)).toEqual({ ok: false, problems: ['order'] });
     expect(place(21, 'RIGHT', 3)).toEqual({ ok: false, problems: ['start-line'] });
     expect(place(10, 'RIGHT', 3)).toEqual({ ok: false, problems: ['line', 'start-line'] });
   });

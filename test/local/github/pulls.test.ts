@@ -172,6 +172,24 @@ describe('pull requests of the local GitHub', () => {
     expect(reopened.body).toMatchObject({ state: 'open', head: { sha: frozen } });
   });
 
+  it('is labelled and closed through its issue, with events of its own', async () => {
+    const { number, path } = await openPull('labelled', { 'labelled.txt': '1\n' });
+    world.takeEvents();
+    await world.mona('POST', `${base}/issues/${number}/labels`, { labels: ['metainfer:approved'] });
+    await world.mona('PATCH', `${base}/issues/${number}`, { state: 'closed', labels: [] });
+    expect(world.takeEvents()).toEqual([
+      'pull_request.labeled',
+      'pull_request.closed',
+      'pull_request.unlabeled',
+    ]);
+    expect(world.lastEvent('pull_request.labeled')).toMatchObject({
+      number,
+      label: { name: 'metainfer:approved' },
+      sender: { login: 'mona' },
+    });
+    expect((await world.bot('GET', path)).body).toMatchObject({ state: 'closed', labels: [] });
+  });
+
   it('is closed with its branch and cannot be opened again without it', async () => {
     const { path } = await openPull('gone', { 'gone.txt': '1\n' });
     const deleted = await world.bot('DELETE', `${base}/git/refs/heads/gone`);
