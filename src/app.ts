@@ -92,7 +92,7 @@ export async function startApp(settings: AppSettings, log: Logger): Promise<Runn
     log,
   });
   const client = createAppClient({ probot, effects: store.effects, log });
-  const metrics = createMetrics(store);
+  const metrics = createMetrics(store, client.requestCounts);
   let isReady = true;
   const dashboard = createDashboard({
     ...{ store, metrics, githubUrl: settings.githubUrl, operatorToken: settings.operatorToken, log },
@@ -113,6 +113,7 @@ export async function startApp(settings: AppSettings, log: Logger): Promise<Runn
     githubUrl: settings.githubUrl,
     labelsFor: (target) =>
       labelsFor(labels, String(target['hardware.platform']), String(target['hardware.arch'])),
+    observeStep: metrics.observeStep,
     now: () => new Date(),
   };
   await queues.start(createHandlers(context));

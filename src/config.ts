@@ -35,6 +35,15 @@ export function readConfig(environment: Environment = process.env): Config {
   });
 }
 
+/** Adds the settings of a .env file in the working directory; what the environment says already stays. */
+export function loadEnvironmentFile(): void {
+  try {
+    process.loadEnvFile();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}
+
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 /** What the operator of an app instance decided. */

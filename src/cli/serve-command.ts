@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { hostname } from 'node:os';
 import { pino } from 'pino';
-import { readServeConfig } from '../config.ts';
+import { loadEnvironmentFile, readServeConfig } from '../config.ts';
 import type { Command } from './command.ts';
 
 /** Running jobs may finish for this long after SIGTERM; what is cut off is taken up again by the next instance. */
@@ -14,6 +14,7 @@ export const serveCommand: Command = {
   options: {},
   examples: ['npx metainfer serve', 'DATABASE_URL=postgres://… npx metainfer serve'],
   async run(_, context) {
+    loadEnvironmentFile();
     const config = readServeConfig();
     const log = pino({ level: config.logLevel });
     // Loaded here: the other commands start without Probot.

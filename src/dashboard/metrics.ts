@@ -1,12 +1,13 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Store } from '../adapters/store/store.ts';
 
+/** Requests of the app to GitHub since its start. */
+export type RequestCounts = Readonly<Record<'reads' | 'writes' | 'notifying', number>>;
+
 /** What the app counts while it works; the rest of /metrics is asked of the store when it is read. */
 export interface Metrics {
   /** Seconds from the arrival of a delivery to its acknowledgement. */
   observeAcknowledgement(seconds: number): void;
-  /** `kind` as GitHub's limits see it; `outcome` is the status code, or `error` where none came. */
-  countRequest(kind: 'read' | 'write' | 'notifying', outcome: number | 'error'): void;
   /** Seconds that one step of a run took, whatever came of it. */
   observeStep(step: string, outcome: 'done' | 'postponed' | 'failed' | 'cancelled', seconds: number): void;
   /** Everything in the text format of Prometheus. @throws what the store throws */
@@ -15,7 +16,7 @@ export interface Metrics {
 }
 
 /** Metrics of one app instance, in a registry of their own. No label holds a name of a person or a repository. */
-export function createMetrics(store: Pick<Store, 'counts'>): Metrics {
+export function createMetrics(store: Pick<Store, 'counts'>, requestCounts: RequestCounts): Metrics {
   const registers = [new Registry()];
   collectDefaultMetrics({ register: registers[0]! });
   const acknowledgement = new Histogram({
@@ -26,8 +27,8 @@ export function createMetrics(store: Pick<Store, 'counts'>): Metrics {
   });
   const requests = new Counter({
     name: 'metainfer_github_requests_total',
-    help: 'Requests to GitHub by kind and status.',
-    labelNames: ['kind', 'outcome'],
+    help: 'Requests to GitHub; notifying ones are writes too.',
+    labelNames: ['kind'],
     registers,
   });
   const steps = new Histogram({
@@ -40,10 +41,11 @@ export function createMetrics(store: Pick<Store, 'counts'>): Metrics {
   const counted = createStoreGauges(registers);
   return {
     observeAcknowledgement: (seconds) => acknowledgement.observe(seconds),
-    countRequest: (kind, outcome) => requests.inc({ kind, outcome: String(outcome) }),
     observeStep: (step, outcome, seconds) => steps.observe({ step, outcome }, seconds),
     async render() {
       counted.set(await store.counts());
+      requests.reset();
+      for (const [kind, count] of Object.entries(requestCounts)) requests.inc({ kind }, count);
       return await registers[0]!.metrics();
     },
     contentType: registers[0]!.contentType,

@@ -29,6 +29,12 @@ export interface AppContext {
   readonly labelsFor: (
     target: Pick<Target, 'hardware.platform' | 'hardware.arch'>,
   ) => readonly string[] | undefined;
+  /** For /metrics. */
+  readonly observeStep: (
+    step: string,
+    outcome: 'done' | 'postponed' | 'failed' | 'cancelled',
+    seconds: number,
+  ) => void;
   readonly now: () => Date;
 }
 

@@ -7,11 +7,12 @@ import {
   renderNothingToStop,
   renderUnderWay,
 } from '../delivery/intake-texts.ts';
-import { renderStatusReply } from '../delivery/replies.ts';
+import { renderRefusal, renderStatusReply } from '../delivery/replies.ts';
 import type { Intent } from '../model/github.ts';
 import type { RunRecord } from '../model/run-record.ts';
 import { isOpen } from '../pipeline.ts';
 import type { AppContext } from './app-context.ts';
+import { askPermission } from './ask-permission.ts';
 import type { Target } from './command-target.ts';
 import type { CommandOutcome } from './handle-command.ts';
 import { findSetupProblems, setupPlace } from './preflight.ts';
@@ -70,17 +71,21 @@ export async function doGenerate(
   if (target.request === undefined) {
     return target.newest === undefined
       ? { reaction: 'confused', text: renderNoBlock() }
-      : goOn(context, target.newest);
+      : goOn(context, intent, target.newest);
   }
   const { run, isNew } = await requestRun(context, {
     ...{ repository: intent.repository, actor: intent.actor, holdAfterPlan: false },
     ...target.request,
   });
-  return isNew ? { reaction: 'rocket' } : goOn(context, run);
+  return isNew ? { reaction: 'rocket' } : goOn(context, intent, run);
 }
 
 /** Generation for a run that is there already: approved, under way, done, or to be tried again. */
-async function goOn(context: AppContext, run: RunRecord): Promise<CommandOutcome> {
+async function goOn(
+  context: AppContext,
+  { repository, actor }: CommandIntent,
+  run: RunRecord,
+): Promise<CommandOutcome> {
   const { state } = run;
   if (state.waitingFor === 'approval') {
     const moved = await context.store.moveRun(
@@ -93,7 +98,8 @@ async function goOn(context: AppContext, run: RunRecord): Promise<CommandOutcome
   const { links } = await makeRunView(context, run);
   if (isOpen(state)) return { reaction: '+1', text: renderUnderWay(run.number, links.dashboard) };
   if (state.status === 'passed') return { reaction: '+1', text: renderAlreadyPassed(run.number, links.pull) };
-  return repeat(context, run);
+  const answer = await askPermission(context, { repository, actor, capability: 'runner', isApproved: false });
+  return answer.allowed ? repeat(context, run) : { reaction: '-1', text: renderRefusal(answer.message) };
 }
 
 export async function doRetry(

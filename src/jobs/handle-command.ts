@@ -88,7 +88,8 @@ async function mayRun(
 ): Promise<Answer> {
   if (name === 'cancel' && target.newest?.requestedBy.id === actor.id) return { allowed: true };
   const { capability } = describeCommand(name);
-  const isApproved = target.isApproved;
+  // The label lets a constraint hash be made, once; stopping it or spending more runner time is another matter.
+  const isApproved = name === 'generate' && target.isApproved;
   const answer = await askPermission(context, { repository, actor, capability, isApproved });
   if (!answer.allowed || capability !== 'generate') return answer;
   return askPermission(context, { repository, actor, capability: 'runner', isApproved });

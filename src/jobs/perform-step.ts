@@ -1,3 +1,4 @@
+import { RateLimitedError } from '../adapters/github/github-errors.ts';
 import { AppError } from '../model/errors.ts';
 import type { GithubStep, RunEvent } from '../model/run.ts';
 import type { RunRecord } from '../model/run-record.ts';
@@ -28,6 +29,9 @@ const performers: Readonly<Record<GithubStep, StepPerformer>> = {
 /** Tries of a step that fails for a reason that may pass, and the pause before each next one, in seconds. */
 const pauses = [5, 30, 120, 600, 1800];
 
+/** GitHub's limits last an hour at most; a run that meets this many of them is not getting anywhere. */
+const mostLimits = 24;
+
 /**
  * One step of the repository's ready run with the lowest number; nothing where none is ready. The signal aborts when the
  * run is to be cancelled and when this instance shuts down: then the step is done again elsewhere.
@@ -42,19 +46,24 @@ export async function performStep(
   const step = run.state.next as GithubStep;
   if (run.isCancelRequested && step !== 'conclude') return giveWay(context, run);
   const log = context.log.child({ run: run.number, step });
+  const began = performance.now();
+  const observe = (outcome: 'done' | 'postponed' | 'failed' | 'cancelled') =>
+    context.observeStep(step, outcome, (performance.now() - began) / 1000);
   try {
     log.info('step begins');
     const event = await performers[step](context, run, signal);
     const moved = await context.store.moveRun(run.id, event, ({ state }) => state.next === step);
+    observe('done');
     log.info({ event: event.type, status: moved?.state.status }, 'step done');
   } catch (error) {
     if (signal.aborted) {
       const current = await context.store.findRun(run.id);
+      observe('cancelled');
       if (current?.isCancelRequested === true) return giveWay(context, current);
       throw error;
     }
     log.warn({ err: error }, 'step failed');
-    await handleFailure(context, run, step, error);
+    observe(await handleFailure(context, run, step, error));
   }
 }
 
@@ -69,15 +78,19 @@ async function handleFailure(
   run: RunRecord,
   step: GithubStep,
   error: unknown,
-): Promise<void> {
+): Promise<'postponed' | 'failed'> {
   const known =
     error instanceof AppError
       ? error
       : new AppError('INTERNAL', `The step "${step}" met a fault of the program.`, { cause: error });
+  if (error instanceof RateLimitedError && run.stepFailures < mostLimits) {
+    await context.store.postponeStep(run.id, error.retryAfterSeconds);
+    return 'postponed';
+  }
   const pause = pauses[run.stepFailures];
   if (known.source !== 'user' && isWorthRepeating(known, run.stepFailures) && pause !== undefined) {
     await context.store.postponeStep(run.id, pause);
-    return;
+    return 'postponed';
   }
   await context.store.addTimeline(run.id, {
     kind: 'problem',
@@ -89,6 +102,7 @@ async function handleFailure(
     { type: 'step-failed', code: known.code, message: known.message },
     ({ state }) => state.next === step,
   );
+  return 'failed';
 }
 
 function isWorthRepeating(error: AppError, failures: number): boolean {

@@ -11,7 +11,7 @@ export async function serveDashboard(samples: readonly SampleRun[], changes: Par
   const logged: unknown[] = [];
   const dashboard = createDashboard({
     store,
-    metrics: createMetrics(store),
+    metrics: createMetrics(store, { reads: 0, writes: 0, notifying: 0 }),
     githubUrl: 'https://github.com',
     operatorToken: undefined,
     renderPlot: async (report) =>

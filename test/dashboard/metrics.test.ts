@@ -17,20 +17,22 @@ function readSamples(text: string): Map<string, number> {
   return samples;
 }
 
+const noRequests = { reads: 0, writes: 0, notifying: 0 };
+
 describe('metrics', () => {
   it('count runs, deliveries and jobs as the store has them, and what the app did', async () => {
-    const metrics = createMetrics(storeOf([]));
-    metrics.countRequest('notifying', 201);
-    metrics.countRequest('notifying', 201);
-    metrics.countRequest('read', 'error');
+    const requests = { reads: 1, writes: 2, notifying: 0 };
+    const metrics = createMetrics(storeOf([]), requests);
+    await metrics.render();
+    requests.notifying = 2;
     metrics.observeAcknowledgement(0.007);
     metrics.observeStep('generate', 'done', 4);
     const samples = readSamples(await metrics.render());
     expect(samples.get('metainfer_runs{status="passed"}')).toBe(3);
     expect(samples.get('metainfer_deliveries{outcome="duplicate"}')).toBe(1);
     expect(samples.get('metainfer_jobs{queue="steps",state="active"}')).toBe(1);
-    expect(samples.get('metainfer_github_requests_total{kind="notifying",outcome="201"}')).toBe(2);
-    expect(samples.get('metainfer_github_requests_total{kind="read",outcome="error"}')).toBe(1);
+    expect(samples.get('metainfer_github_requests_total{kind="notifying"}')).toBe(2);
+    expect(samples.get('metainfer_github_requests_total{kind="reads"}')).toBe(1);
     expect(samples.get('metainfer_webhook_acknowledgement_seconds_bucket{le="0.005"}')).toBe(0);
     expect(samples.get('metainfer_webhook_acknowledgement_seconds_bucket{le="0.01"}')).toBe(1);
     expect(samples.get('metainfer_step_seconds_count{step="generate",outcome="done"}')).toBe(1);
@@ -39,7 +41,7 @@ describe('metrics', () => {
   it('forget a state that no row has any more', async () => {
     const store = storeOf([]);
     let runs: Record<string, number> = { running: 2 };
-    const metrics = createMetrics({ counts: async () => ({ ...(await store.counts()), runs }) });
+    const metrics = createMetrics({ counts: async () => ({ ...(await store.counts()), runs }) }, noRequests);
     expect(readSamples(await metrics.render()).get('metainfer_runs{status="running"}')).toBe(2);
     runs = { passed: 2 };
     const later = readSamples(await metrics.render());
@@ -50,8 +52,8 @@ describe('metrics', () => {
   });
 
   it('of two app instances in one process are apart', async () => {
-    const [first, second] = [createMetrics(storeOf([])), createMetrics(storeOf([]))];
-    first.countRequest('read', 200);
+    const [first, second] = [createMetrics(storeOf([]), noRequests), createMetrics(storeOf([]), noRequests)];
+    first.observeAcknowledgement(1);
     expect(await second.render()).not.toContain('outcome="200"');
   });
 
