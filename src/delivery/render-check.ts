@@ -8,7 +8,7 @@ import { checkTitle } from './headline.ts';
 import { limitBody } from './limit-body.ts';
 import { paragraphs, table } from './markdown.ts';
 import { renderFailure } from './render-failure.ts';
-import { renderPlot } from './render-status.ts';
+import { renderPlotImage } from './render-status.ts';
 import { renderWaiting } from './render-waiting.ts';
 import { hasEnded, renderProgress, type Standing, standingOf, withCurrentReport } from './run-progress.ts';
 import type { RunView } from './run-view.ts';
@@ -56,7 +56,7 @@ function renderSummary(view: RunView): string {
     renderFailure(view),
     view.report !== undefined && renderGoals(view.report),
     view.report === undefined && renderProgress(view),
-    renderPlot(view),
+    renderPlotImage(view),
   );
 }
 

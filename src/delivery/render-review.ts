@@ -7,7 +7,7 @@ import { limitBody } from './limit-body.ts';
 import { details, paragraphs } from './markdown.ts';
 import { type Note, placeComments } from './place-comments.ts';
 import { nextStep } from './render-failure.ts';
-import { renderPlot } from './render-status.ts';
+import { renderPlotImage } from './render-status.ts';
 import { standingOf, withCurrentReport } from './run-progress.ts';
 import type { RunView } from './run-view.ts';
 
@@ -36,7 +36,7 @@ export function renderReview(given: RunView, files: readonly ChangedFile[]): Rev
     rest.length > 0 &&
       paragraphs(inPlace > 0 ? 'Findings without a line in this diff:' : 'Findings:', rest.join('\n')),
     view.report !== undefined && renderGoals(view.report),
-    renderPlot(view),
+    renderPlotImage(view),
     standingOf(view) === 'passed' && renderReviewHints(view),
   );
   return {

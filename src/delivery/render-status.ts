@@ -89,7 +89,7 @@ function renderBenchmark(view: RunView): string {
   const benchmark = view.report === undefined ? null : benchmarkOf(view.report);
   if (benchmark === null) return '';
   return paragraphs(
-    renderPlot(view),
+    renderPlotImage(view),
     details(
       'Speed beside the baseline, and how it was measured',
       paragraphs(renderSpeed(benchmark), renderConditions(benchmark)),
@@ -98,7 +98,7 @@ function renderBenchmark(view: RunView): string {
 }
 
 /** The plot as an image with its numbers as alternative text; empty where the app has no address that others reach. */
-export function renderPlot(view: RunView): string {
+export function renderPlotImage(view: RunView): string {
   const benchmark = view.report === undefined ? null : benchmarkOf(view.report);
   const url = view.links.plots.speed;
   if (benchmark === null || url === undefined) return '';
