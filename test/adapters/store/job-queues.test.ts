@@ -133,8 +133,8 @@ describe.each(engines)('the queues on $name', ({ isLacking, start }) => {
       onStep.set(id, async (signal) => {
         const ready = await store.nextReadyRun(id);
         if (ready?.isCancelRequested) {
-          seen.push(true);
           await store.moveRun(ready.id, { type: 'cancelled' });
+          seen.push(true);
         } else if (ready !== undefined && ready.state.next !== 'conclude') {
           signals.set(id, signal);
           await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));

@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { openStore, type StoreTarget } from '../../../src/adapters/store/open-store.ts';
-import type { JobHandlers, NewDelivery, NewRun } from '../../../src/adapters/store/store.ts';
+import type { JobHandlers, NewDelivery, NewRun, Store } from '../../../src/adapters/store/store.ts';
 import type { RepositoryRef } from '../../../src/model/github.ts';
+import type { RunRecord } from '../../../src/model/run-record.ts';
 import { startRun, step } from '../../../src/pipeline.ts';
 import { isPostgresLacking, startPrivatePostgres } from '../../support/private-postgres.ts';
 
@@ -48,6 +49,10 @@ function startServer(): StoreEngine {
     open: (instance = 'one', retryLimit) => openTarget(target, instance, retryLimit),
     remove: () => server.stop(),
   };
+}
+
+export async function openRun(store: Store, ...args: Parameters<typeof newRun>): Promise<RunRecord> {
+  return (await store.createRun(newRun(...args))).run;
 }
 
 let lastId = 0;
