@@ -58,7 +58,7 @@ function adviseOnVerdict({ run, report }: RunView): string {
   if (guilty.length > 0) {
     const [first, ...others] = guilty.slice(0, 6).map((contract) => codeSpan(contract, 'text', 60));
     const more = others.length === 0 ? '' : ` (${listWords(others)} may only follow from it)`;
-    return `The findings point at ${first}${more}. Its code comes from knowledge, so it is to be corrected there, by whoever maintains the realization; a new issue with this constraint file then gets an engine written from it. Until then nothing here is merged.`;
+    return `The findings point at ${first}${more}. Its code comes from knowledge, so it is to be corrected there, by whoever maintains the realization; once the app runs with the correction, \`/metainfer generate\` makes the engine anew. Until then nothing here is merged.`;
   }
   const isRight = report?.gates.every((gate) => gate.status !== 'failed') === true;
   if (!isRight) return 'The findings name no contract; the workflow run has the full report and log.';

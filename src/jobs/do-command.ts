@@ -75,9 +75,17 @@ export async function doGenerate(
   }
   const { run, isNew } = await requestRun(context, {
     ...{ repository: intent.repository, actor: intent.actor, holdAfterPlan: false },
+    isAnew: await isKnowledgeNewer(context, target.newest),
     ...target.request,
   });
   return isNew ? { reaction: 'rocket' } : goOn(context, intent, run);
+}
+
+/** A run that failed with the knowledge of its time is worth making anew with today's; repeating it is not. */
+async function isKnowledgeNewer(context: AppContext, run: RunRecord | undefined): Promise<boolean> {
+  if (run?.state.status !== 'failed') return false;
+  const plan = await context.store.readDocument(run.id, 'plan');
+  return plan !== undefined && plan.catalogSha256 !== context.catalog.sha256;
 }
 
 /** Generation for a run that is there already: approved, under way, done, or to be tried again. */

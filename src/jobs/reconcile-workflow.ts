@@ -64,7 +64,7 @@ async function tellUnserved(
   // Busy is not unserved: the runner that took the last job takes this one when it is free.
   if (isServed) return;
   const queue = { labels: job.labels, waitingMinutes, seenRunners };
-  const body = renderUnservedLabel(await makeRunView(context, run, queue));
+  const body = renderUnservedLabel(await makeRunView(context, run, { queue }));
   await clientOf(context, run.repository).createComment(
     { scope: run.id, key: `unserved:${run.state.attempt}` },
     run.state.github!.pullNumber,

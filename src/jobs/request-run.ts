@@ -12,6 +12,8 @@ export interface RunRequest {
   readonly text: string;
   /** Plan only, until somebody asks for the engine. */
   readonly holdAfterPlan: boolean;
+  /** Make it anew even where the newest run asks the same: what knowledge composes has changed since. */
+  readonly isAnew?: boolean;
 }
 
 /** Runs of the same issue, or of the same file of a pull request, newest first. */
@@ -41,8 +43,8 @@ export async function requestRun(
   const requestSha256 = hashRequest(context, text);
   const earlier = await runsOfSource(context, repository, source);
   const newest = earlier[0];
-  if (newest !== undefined && hashRequest(context, newest.state.input.text) === requestSha256)
-    return { run: newest, isNew: false };
+  const isSame = newest !== undefined && hashRequest(context, newest.state.input.text) === requestSha256;
+  if (isSame && (request.isAnew !== true || isOpen(newest.state))) return { run: newest, isNew: false };
   const id = randomUUID();
   const fileName = source.path ?? `issue #${source.number}`;
   const state = {

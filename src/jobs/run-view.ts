@@ -13,7 +13,7 @@ export function issueScope(repository: RepositoryRef, number: number): string {
 export async function makeRunView(
   context: AppContext,
   run: RunRecord,
-  queue: RunView['queue'] = null,
+  more: Partial<Pick<RunView, 'queue' | 'approvalFrom'>> = {},
 ): Promise<RunView> {
   const { store } = context;
   const [plan, problems, report, engine, log, timeline, attempts, waitingBehind] = await Promise.all([
@@ -37,7 +37,8 @@ export async function makeRunView(
     attempts,
     links: linksOf(context, run, report !== undefined),
     waitingBehind,
-    queue,
+    queue: null,
+    ...more,
   };
 }
 

@@ -54,7 +54,8 @@ describe('metrics', () => {
   it('of two app instances in one process are apart', async () => {
     const [first, second] = [createMetrics(storeOf([]), noRequests), createMetrics(storeOf([]), noRequests)];
     first.observeAcknowledgement(1);
-    expect(await second.render()).not.toContain('outcome="200"');
+    expect(await first.render()).toContain('metainfer_webhook_acknowledgement_seconds_count 1');
+    expect(await second.render()).toContain('metainfer_webhook_acknowledgement_seconds_count 0');
   });
 
   it('are served in the text format', async () => {

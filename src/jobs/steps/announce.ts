@@ -4,7 +4,7 @@ import type { RunEvent } from '../../model/run.ts';
 import type { RunRecord } from '../../model/run-record.ts';
 import { step } from '../../pipeline.ts';
 import { type AppContext, clientOf } from '../app-context.ts';
-import { askPermission } from '../ask-permission.ts';
+import { askPermission, readRepositoryConfig } from '../ask-permission.ts';
 import { makeRunView } from '../run-view.ts';
 import { tellSource } from '../tell-source.ts';
 
@@ -34,7 +34,9 @@ async function mustWait(context: AppContext, run: RunRecord): Promise<boolean> {
 }
 
 async function tellPlan(context: AppContext, run: RunRecord): Promise<void> {
-  const view = await makeRunView(context, run);
+  const isHeld = run.state.waitingFor === 'approval';
+  const { allow } = await readRepositoryConfig(context, run.repository);
+  const view = await makeRunView(context, run, isHeld ? { approvalFrom: allow.generate } : {});
   if (run.source.kind === 'issue') return tellSource(context, run, renderIssueStatus(view));
   const client = clientOf(context, run.repository);
   const pull = await client.readPull(run.source.number);
