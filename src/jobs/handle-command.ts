@@ -29,9 +29,9 @@ export async function handleCommand(
   await reactTo(client, intent.place, 'eyes');
   for (const [index, command] of intent.commands.entries()) {
     const outcome = await answerCommand(context, intent, command);
-    await reactTo(client, intent.place, outcome.reaction);
     if (outcome.text !== undefined)
       await replyTo(client, intent.place, deliveryId, `command-${index}`, outcome.text);
+    await reactTo(client, intent.place, outcome.reaction);
   }
   return done(
     intent.commands.map((command) => (command.kind === 'command' ? command.name : 'unknown')).join(', '),

@@ -104,9 +104,9 @@ describe('a constraint file that is not right', () => {
   });
 
   it('never shows a stack trace, and every answer was as GitHub publishes it', async () => {
-    const { body: comments } = await world.ada('GET', `${world.repository}/issues/comments?per_page=100`);
-    for (const { body } of comments as Comment[])
-      expect(body).not.toMatch(/\bat .*\.[jt]s:\d+|node:internal/);
+    const comments = (await Promise.all([1, 2, 3].map(commentsOf))).flat();
+    expect(comments.length).toBeGreaterThan(2);
+    for (const { body } of comments) expect(body).not.toMatch(/\bat .*\.[jt]s:\d+|node:internal/);
     expect(world.watch.problems).toEqual([]);
   });
 });

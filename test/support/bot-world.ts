@@ -105,7 +105,8 @@ export async function startBotWorld(
     repository: `/repos/${repository.owner.login}/${repository.name}`,
     ada: apiOf(github, seed.person.token),
     person(login, permission) {
-      const user = github.addUser(login);
+      const known = [...github.world.users.values()].find((user) => user.login === login);
+      const user = known ?? github.addUser(login);
       if (permission !== undefined) repository.collaborators.set(user.id, permission);
       return apiOf(github, github.userToken(login));
     },

@@ -15,7 +15,7 @@ export async function readDemoConstraints(): Promise<string> {
   return withId.replace(/^#.*\n/, '');
 }
 
-/** The body of an issue as the form "Engine request" makes it. */
+/** The body of an issue as the form "Engine request" makes it; browsers end its lines with CRLF. */
 export function writeIssueBody(constraints: string): string {
   return [
     '### Constraint file',
@@ -28,5 +28,7 @@ export function writeIssueBody(constraints: string): string {
     '',
     'A small model that runs on two cores, as a first look.',
     '',
-  ].join('\r\n');
+  ]
+    .join('\n')
+    .replaceAll('\n', '\r\n');
 }
