@@ -7,7 +7,7 @@ export type QueueName = (typeof queueNames)[number];
 const heartbeat = { heartbeatSeconds: 10 };
 const tidy = { deleteAfterSeconds: 24 * 3600 };
 // A crash costs a try, so there are more tries than crashes anyone would sit through.
-const patient = { retryLimit: 15, retryDelay: 2, retryBackoff: true, retryDelayMax: 300, deadLetter: 'dead' };
+const patient = { retryLimit: 15, retryDelay: 1, retryBackoff: true, retryDelayMax: 300, deadLetter: 'dead' };
 
 const definitions: Readonly<Record<QueueName, Omit<Queue, 'name'>>> = {
   dead: { policy: 'standard', ...heartbeat, ...tidy, retryLimit: 5, retryDelay: 10, retryBackoff: true },

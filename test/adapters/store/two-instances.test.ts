@@ -122,4 +122,31 @@ describe.skipIf(isPostgresLacking())('two instances on PostgreSQL', () => {
     await heir.queues.start(one.handlers);
     await until(() => isTakenOver, 'the step at the other instance');
   });
+
+  it('one that stops lets its steps end, aborts those that do not, and keeps what comes in later', async () => {
+    const { store, queues } = opened[0]!;
+    const [quick, endless] = [newRun(newRepository()), newRun(newRepository())];
+    let begun = 0;
+    let wasEnded = false;
+    let wasAborted = false;
+    one.onStep.set(quick.repository.id, async (signal) => {
+      begun++;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      const moved = await store.moveRun(quick.id, refusal, (run) => run.state.next !== 'conclude');
+      wasEnded ||= moved !== undefined && !signal.aborted;
+    });
+    one.onStep.set(endless.repository.id, async (signal) => {
+      begun++;
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      wasAborted = true;
+    });
+    await store.createRun(quick);
+    await store.createRun(endless);
+    await until(() => begun === 2, 'both steps');
+    await queues.stop(2);
+    expect({ wasEnded, wasAborted }).toEqual({ wasEnded: true, wasAborted: true });
+    const late = newDelivery();
+    expect(await store.acceptDelivery(late, 'deliveries')).toBe('queued');
+    expect(await store.findDelivery(late.id)).toMatchObject({ outcome: 'queued' });
+  });
 });
