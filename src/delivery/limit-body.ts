@@ -73,3 +73,13 @@ export function limitBody(body: string, note: string, limit = bodyLimit): string
   if (cut.end > 0) return `${body.slice(0, cut.end)}${closers(cut.open)}${tail}`;
   return `${cutInside(body, room)}${tail}`;
 }
+
+/** As `limitBody`, for what GitHub counts in bytes of UTF-8: summary and text of a check. */
+export function limitBytes(body: string, note: string): string {
+  let limited = limitBody(body, note);
+  for (let limit = bodyLimit; Buffer.byteLength(limited) > bodyLimit; ) {
+    limit = Math.floor((limit * bodyLimit) / Buffer.byteLength(limited)) - 100;
+    limited = limitBody(body, note, limit);
+  }
+  return limited;
+}

@@ -5,7 +5,7 @@ import { findingsOf, repositoryPath } from './findings.ts';
 import { gateMeaning } from './gate-meaning.ts';
 import { benchmarkOf, renderConditions, renderGoals, renderSpeed } from './goals.ts';
 import { checkTitle } from './headline.ts';
-import { limitBody } from './limit-body.ts';
+import { limitBytes } from './limit-body.ts';
 import { paragraphs, table } from './markdown.ts';
 import { renderFailure } from './render-failure.ts';
 import { renderPlotImage } from './render-status.ts';
@@ -25,7 +25,7 @@ export function renderCheck(given: RunView): CheckDraft {
     status: isOver ? 'completed' : 'in_progress',
     ...(isOver ? { conclusion: concludeAs(view, standing) } : {}),
     title: checkTitle(view),
-    summary: limitBody(renderSummary(view), 'Cut here; the run has the rest.'),
+    summary: limitBytes(renderSummary(view), 'Cut here; the run has the rest.'),
     ...(text === '' ? {} : { text }),
     annotations: isOver ? annotate(view) : [],
     actions: buttonsFor(standing),
@@ -67,7 +67,7 @@ function renderText(view: RunView): string {
     benchmark === null ? '' : paragraphs('### Speed', renderSpeed(benchmark), renderConditions(benchmark));
   const { compiler, cpu, protection } = report.environment;
   const where = `${inlineText(cpu, 80)}, ${inlineText(compiler, 120)}; sandbox: ${protection.sandbox}. Engine tree \`${report.engine.treeSha256.slice(0, 16)}\`, run seed ${report.inputs.runSeed}.`;
-  return limitBody(
+  return limitBytes(
     paragraphs('### Gates', renderGates(report.gates), speed, '### Where', where),
     'Cut here; the run has the rest.',
   );

@@ -26,6 +26,6 @@ export async function replyTo(
 ): Promise<void> {
   const once = { scope: deliveryId, key };
   if (place.comment.kind === 'review-comment')
-    await client.replyToReviewComment(once, place.number, place.comment.id, body);
+    await client.replyToReviewComment(once, place.number, place.comment.threadId ?? place.comment.id, body);
   else await client.createComment(once, place.number, body);
 }

@@ -51,7 +51,12 @@ export interface CommandPlace {
   /** Issue or pull request number; `isPull` tells which. */
   readonly number: number;
   readonly isPull: boolean;
-  readonly comment: { readonly kind: 'issue-comment' | 'review-comment'; readonly id: number };
+  readonly comment: {
+    readonly kind: 'issue-comment' | 'review-comment';
+    readonly id: number;
+    /** First comment of the thread that a review comment replies to: GitHub takes no reply to a reply. */
+    readonly threadId?: number;
+  };
 }
 
 /** What a webhook delivery asks of us. */

@@ -92,7 +92,11 @@ export function intentOfReviewComment(action: string, event: z.infer<typeof Revi
   const place = {
     number: pull.number,
     isPull: true,
-    comment: { kind: 'review-comment', id: comment.id },
+    comment: {
+      kind: 'review-comment',
+      id: comment.id,
+      threadId: comment.in_reply_to_id ?? comment.id,
+    },
   } as const;
   return intentOfComment('pull_request_review_comment', action, event, place);
 }

@@ -58,7 +58,7 @@ export const IssueCommentEvent = SentEvent.extend({
 
 export const ReviewCommentEvent = SentEvent.extend({
   pull_request: z.object({ number: Id }),
-  comment: Comment,
+  comment: Comment.extend({ in_reply_to_id: Id.nullish() }),
 });
 
 export const CheckRunEvent = SentEvent.extend({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bodyLimit, limitBody } from '../../src/delivery/limit-body.ts';
+import { bodyLimit, limitBody, limitBytes } from '../../src/delivery/limit-body.ts';
 
 const note = 'Cut here.';
 
@@ -50,6 +50,16 @@ describe('limitBody', () => {
       }),
       { numRuns: 1000 },
     );
+  });
+});
+
+describe('limitBytes', () => {
+  it('keeps what GitHub counts in bytes within its limit, whatever the text', () => {
+    const limited = limitBytes('宽字符 😀\n\n'.repeat(20_000), note);
+    expect(Buffer.byteLength(limited)).toBeLessThanOrEqual(65_535);
+    expect(Buffer.byteLength(limited)).toBeGreaterThan(50_000);
+    expect(limited.endsWith(note)).toBe(true);
+    expect(limitBytes('short', note)).toBe('short');
   });
 });
 

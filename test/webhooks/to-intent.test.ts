@@ -139,7 +139,7 @@ describe('comments', () => {
     const fields = { pull_request: { number: 13 }, comment: comment('/metainfer help') };
     expect(intentOf('pull_request_review_comment', 'created', fields)).toMatchObject({
       kind: 'command',
-      place: { number: 13, isPull: true, comment: { kind: 'review-comment', id: 900 } },
+      place: { number: 13, isPull: true, comment: { kind: 'review-comment', id: 900, threadId: 900 } },
     });
   });
 
