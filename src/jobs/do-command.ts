@@ -13,6 +13,7 @@ import type { RunRecord } from '../model/run-record.ts';
 import { isOpen } from '../pipeline.ts';
 import type { AppContext } from './app-context.ts';
 import { askPermission } from './ask-permission.ts';
+import { chooseBase } from './choose-base.ts';
 import type { Target } from './command-target.ts';
 import type { CommandOutcome } from './handle-command.ts';
 import { findSetupProblems, setupPlace } from './preflight.ts';
@@ -96,6 +97,8 @@ async function goOn(
 ): Promise<CommandOutcome> {
   const { state } = run;
   if (state.waitingFor === 'approval') {
+    // A fork is refused here, with its reason, not after the work is done.
+    await chooseBase(context, run);
     const moved = await context.store.moveRun(
       run.id,
       { type: 'approved' },

@@ -8,6 +8,7 @@ import { AppError } from '../../model/errors.ts';
 import type { RunRecord } from '../../model/run-record.ts';
 import { renderFigures } from '../../verification/render-report.ts';
 import { type AppContext, clientOf } from '../app-context.ts';
+import { findReportCommits, reportKey } from '../report-commits.ts';
 import { makeRunView } from '../run-view.ts';
 
 /** The end of a run on its engine's pull request: report, checks, review, and ready for review where it passed. */
@@ -55,13 +56,15 @@ async function commitReport(
     files.push({ path: `${github.enginePath}/README.md`, text });
   }
   const head = await client.readBranch(github.branch);
+  // A repeated measurement stands on the report of the one before.
+  const isReport = head !== undefined && (await findReportCommits(context, run)).includes(head.sha);
   try {
     const { sha } = await client.commitFiles(
-      { scope: run.id, key: `report:${run.state.attempt}` },
+      { scope: run.id, key: reportKey(run.state.attempt) },
       {
         branch: github.branch,
         base: github.baseBranch,
-        expectedHead: await expectedHead(context, run, head?.sha),
+        expectedHead: isReport ? head.sha : github.engineCommit,
         files,
         message: `docs(engines): verified report of ${run.state.constraints!.name}`,
         trailers: {
@@ -78,16 +81,6 @@ async function commitReport(
     await context.store.addTimeline(run.id, { kind: 'problem', text, url: null });
     return undefined;
   }
-}
-
-/** A repeated measurement stands on the report of the one before. */
-async function expectedHead(context: AppContext, run: RunRecord, head: string | undefined): Promise<string> {
-  const { engineCommit } = run.state.github!;
-  for (let attempt = run.state.attempt - 1; attempt >= 1; attempt -= 1) {
-    const earlier = await context.store.effects.find(run.id, `report:${attempt}`);
-    if (earlier?.githubId === head && head !== undefined) return head;
-  }
-  return engineCommit;
 }
 
 async function askReviewers(run: RunRecord, client: RepositoryClient): Promise<void> {
