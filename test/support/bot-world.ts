@@ -87,6 +87,7 @@ export async function startBotWorld(
         : { path: workflowPath, text },
     webhookUrl: `http://127.0.0.1:${port}/api/github/webhooks`,
   });
+  seed.install();
   const settings: AppSettings = {
     ...seed.app,
     ...{ host: '127.0.0.1', port, publicUrl: null, home, cacheFolder },

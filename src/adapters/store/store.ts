@@ -163,7 +163,7 @@ export interface Queues {
   start(handlers: JobHandlers): Promise<void>;
   /** Takes no new job, lets running ones finish for `graceSeconds`, then aborts them. They run again elsewhere. */
   stop(graceSeconds: number): Promise<void>;
-  /** A reconcile job now; copies within a minute are one. */
+  /** A reconcile job now; copies are one while one waits. */
   sendReconcile(): Promise<void>;
   /** A step job for the repository, for a run whose job was lost. */
   sendStep(repositoryId: number): Promise<void>;

@@ -70,6 +70,7 @@ export async function startAppDemo(config: Config, events: AppDemoEvents): Promi
       log,
     );
     stops.push(() => app.stop(10));
+    seed.install();
     const runner = await startRunner(folder, github, config, events);
     stops.push(() => runner.stop());
     return { github, app, seed, stop };

@@ -21,6 +21,8 @@ export function describeWebhook(
     case 'workflow_run.completed':
       return `workflow run ${fields.workflow_run?.id} ended: ${fields.workflow_run?.conclusion}`;
     case 'check_run.created':
+      // One that is made completed is told by the event that follows.
+      if (fields.check_run?.status === 'completed') return undefined;
       return `check "${fields.check_run?.name}" on ${fields.check_run?.head_sha?.slice(0, 8)}: ${checkState(fields)}`;
     case 'check_run.completed':
       return `check "${fields.check_run?.name}" on ${fields.check_run?.head_sha?.slice(0, 8)}: ${checkState(fields)}`;

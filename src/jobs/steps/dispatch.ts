@@ -27,6 +27,8 @@ export async function dispatch(context: AppContext, run: RunRecord): Promise<Run
     renderCheck(await makeRunView(context, ahead)),
     null,
   );
+  // Before the dispatch: its first webhook may come before its answer.
+  await context.store.beginAttempt(run.id, { number: attempt, requestId, workflowRunId: null });
   const { workflowRunId } = await client.dispatchWorkflow(
     { scope: run.id, key: `dispatch:${attempt}` },
     workflowPath,

@@ -12,6 +12,8 @@ export interface DemoSeed {
     readonly privateKey: string;
     readonly webhookSecret: string;
   };
+  /** Installs the app on the repository: once it listens, for the first webhook comes with it. */
+  install(): void;
 }
 
 export interface AppManifest {
@@ -20,7 +22,7 @@ export interface AppManifest {
   readonly events: readonly string[];
 }
 
-/** One repository with the engine workflow and code owners, one person with write access, and the app installed. */
+/** One repository with the engine workflow and code owners, one person with write access, and the app, not yet installed. */
 export async function seedDemo(
   github: LocalGitHub,
   options: {
@@ -50,10 +52,10 @@ export async function seedDemo(
     webhookUrl: options.webhookUrl,
     webhookSecret,
   });
-  github.install(app, [repository]);
   return {
     repository,
     person: { login: person.login, token: github.userToken(person.login) },
     app: { appId, privateKey, webhookSecret },
+    install: () => void github.install(app, [repository]),
   };
 }
