@@ -20,6 +20,21 @@ export function repositoryPath(view: RunView, finding: Pick<Finding, 'file'>): s
   return `${folder}/${finding.file}`;
 }
 
+/**
+ * The line that a finding is shown at: its own, or, where it is about a contract as a whole, the definition of the
+ * function that the contract's header declares. Null where neither is known.
+ */
+export function lineOf({ engine }: RunView, { file, line }: Pick<Finding, 'file' | 'line'>): number | null {
+  if (line !== null || file === null || engine === undefined) return line;
+  const textOf = (path: string) => engine.files.find((candidate) => candidate.path === path)?.text;
+  const header = textOf(file.replace(/\.cpp$/, '.h')) ?? '';
+  const names = [...header.matchAll(/^[a-z][^(;\n]{0,200}\b(\w+)\(/gm)].map(([, name]) => `${name}(`);
+  const index = (textOf(file) ?? '')
+    .split('\n')
+    .findIndex((text) => /^(?!static )[a-z]/.test(text) && names.some((name) => text.includes(` ${name}`)));
+  return index < 0 ? null : index + 1;
+}
+
 /** One finding as a comment on its line: what, the proof, whose it is, what to do. */
 export function renderFinding(finding: Finding): string {
   const who = finding.contract === null ? '' : ` · ${codeSpan(finding.contract, 'text', 60)}`;

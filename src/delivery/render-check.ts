@@ -1,7 +1,7 @@
 import type { CheckAnnotation, CheckConclusion, CheckDraft } from '../model/delivery.ts';
 import type { GateResult } from '../model/report.ts';
 import { inlineText, shorten } from './escape-text.ts';
-import { findingsOf, repositoryPath } from './findings.ts';
+import { findingsOf, lineOf, repositoryPath } from './findings.ts';
 import { gateMeaning } from './gate-meaning.ts';
 import { benchmarkOf, renderConditions, renderGoals, renderSpeed } from './goals.ts';
 import { checkTitle } from './headline.ts';
@@ -101,7 +101,7 @@ function annotate(view: RunView): CheckAnnotation[] {
     .flatMap((finding) => {
       const path = repositoryPath(view, finding);
       if (path === null) return [];
-      const line = finding.line ?? 1;
+      const line = lineOf(view, finding) ?? 1;
       const title = `${finding.gate}${finding.contract === null ? '' : ` · ${finding.contract}`}`;
       const message = finding.message.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, ' ');
       return [

@@ -1,6 +1,6 @@
 import type { ChangedFile, ReviewDraft } from '../model/delivery.ts';
 import { inlineText } from './escape-text.ts';
-import { findingLine, findingsOf, findSlowPlace, renderFinding, repositoryPath } from './findings.ts';
+import { findingLine, findingsOf, findSlowPlace, lineOf, renderFinding, repositoryPath } from './findings.ts';
 import { renderGoals } from './goals.ts';
 import { headline } from './headline.ts';
 import { limitBody } from './limit-body.ts';
@@ -50,7 +50,7 @@ function notesOf(view: RunView): FindingNote[] {
   if (view.report === undefined) return [];
   const notes: FindingNote[] = findingsOf(view.report).map((finding) => ({
     path: repositoryPath(view, finding),
-    line: finding.line,
+    line: lineOf(view, finding),
     body: renderFinding(finding),
     summary: findingLine(finding),
   }));

@@ -98,7 +98,7 @@ function renderDiffers(problem: SetupProblem & { kind: 'workflow-differs' }, pla
 function renderLabels(problem: SetupProblem & { kind: 'labels-unserved' }): string {
   const labels = listWords(problem.labels.map((label) => codeSpan(label)));
   return paragraphs(
-    `**No runner seen here has all of the labels ${labels}.** The administrator of this repository can register one under **Settings → Actions → Runners → New self-hosted runner**, with these labels.`,
+    `**No runner has taken a job with the labels ${labels} here in the last week.** If none is registered, the administrator of this repository can register one under **Settings → Actions → Runners → New self-hosted runner**, with these labels.`,
     renderSeen(problem.seenRunners),
   );
 }

@@ -8,6 +8,7 @@ import {
   renderUnderWay,
 } from '../delivery/intake-texts.ts';
 import { renderRefusal, renderStatusReply } from '../delivery/replies.ts';
+import type { SetupProblem } from '../delivery/setup-texts.ts';
 import type { Intent } from '../model/github.ts';
 import type { RunRecord } from '../model/run-record.ts';
 import { isOpen } from '../pipeline.ts';
@@ -19,6 +20,8 @@ import type { CommandOutcome } from './handle-command.ts';
 import { findSetupProblems, setupPlace } from './preflight.ts';
 import { requestRun, stopRun } from './request-run.ts';
 import { makeRunView } from './run-view.ts';
+import { findServedLabels } from './served-labels.ts';
+import { labelsOf } from './steps/dispatch.ts';
 
 type CommandIntent = Intent & { readonly kind: 'command' };
 type Arguments = Readonly<Record<string, string>>;
@@ -29,10 +32,21 @@ export async function doStatus(
   { newest }: Target,
 ): Promise<CommandOutcome> {
   const { repository, place } = intent;
-  const problems = await findSetupProblems(context, repository);
+  const problems = [
+    ...(await findSetupProblems(context, repository)),
+    ...(newest === undefined ? [] : await findUnserved(context, newest)),
+  ];
   const runs = newest === undefined ? [] : await findSiblings(context, newest, place.number);
   const views = await Promise.all(runs.map((run) => makeRunView(context, run)));
   return { reaction: '+1', text: renderStatusReply(views, problems, setupPlace(context, repository)) };
+}
+
+/** A job for this run would wait for labels that no runner has served lately. */
+async function findUnserved(context: AppContext, run: RunRecord): Promise<readonly SetupProblem[]> {
+  if (run.state.constraints === undefined) return [];
+  const labels = await labelsOf(context, run);
+  const { isServed, seenRunners } = await findServedLabels(context, run.repository, labels);
+  return isServed ? [] : [{ kind: 'labels-unserved', labels, seenRunners }];
 }
 
 /** The runs of the same place, newest first; on an engine's pull request the one that made it. */

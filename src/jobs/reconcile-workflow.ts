@@ -4,13 +4,11 @@ import type { RunRecord } from '../model/run-record.ts';
 import { type AppContext, clientOf, workflowPath } from './app-context.ts';
 import { endWorkflow } from './handle-workflow.ts';
 import { makeRunView } from './run-view.ts';
+import { findServedLabels } from './served-labels.ts';
 
 /** GitHub lists a dispatched run within seconds; after this it was never made. */
 const lostAfterMinutes = 10;
 const unservedAfterMinutes = 2;
-/** A runner that took a job within this time counts as one that serves its labels. */
-const seenWithinDays = 7;
-
 /** A run that waits for its workflow: ended unseen, lost, or queued for a label that nobody serves. */
 export async function reconcileWorkflow(context: AppContext, run: RunRecord): Promise<void> {
   const client = clientOf(context, run.repository);
@@ -56,11 +54,7 @@ async function tellUnserved(
   job: WorkflowJob,
   waitingMinutes: number,
 ): Promise<void> {
-  const seenRunners = await context.store.seenRunners(run.repository.id);
-  const since = context.now().getTime() - seenWithinDays * 86_400_000;
-  const isServed = seenRunners.some(
-    (runner) => runner.at.getTime() > since && job.labels.every((label) => runner.labels.includes(label)),
-  );
+  const { isServed, seenRunners } = await findServedLabels(context, run.repository, job.labels);
   // Busy is not unserved: the runner that took the last job takes this one when it is free.
   if (isServed) return;
   const queue = { labels: job.labels, waitingMinutes, seenRunners };

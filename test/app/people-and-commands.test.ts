@@ -101,7 +101,7 @@ describe('who may do what', () => {
     expect(await comment(world.ada, issue, '/metainfer help')).toContain('+1');
     expect(await lastComment(issue)).toContain('/metainfer bench');
     expect(await comment(world.ada, issue, '/metainfer status')).toContain('+1');
-    expect(await lastComment(issue)).toContain('in order');
+    expect(await lastComment(issue)).toContain('metainfer-cpu-avx2');
     expect(await comment(world.ada, issue, '/metainfer generate')).toContain('+1');
     expect(await lastComment(issue)).toContain('under way');
     expect(await comment(world.ada, issue, '/metainfer cancel')).toContain('+1');
