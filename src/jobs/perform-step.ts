@@ -4,6 +4,7 @@ import type { GithubStep, RunEvent } from '../model/run.ts';
 import type { RunRecord } from '../model/run-record.ts';
 import { isOpen } from '../pipeline.ts';
 import type { AppContext } from './app-context.ts';
+import { reconcileWorkflow } from './reconcile-workflow.ts';
 import { announce } from './steps/announce.ts';
 import { conclude } from './steps/conclude.ts';
 import { acceptConstraints } from './steps/constraints.ts';
@@ -55,6 +56,7 @@ export async function performStep(
     const moved = await context.store.moveRun(run.id, event, ({ state }) => state.next === step);
     observe('done');
     log.info({ event: event.type, status: moved?.state.status }, 'step done');
+    if (moved?.state.waitingFor === 'workflow') await seeWhetherItEnded(context, moved);
   } catch (error) {
     if (signal.aborted) {
       const current = await context.store.findRun(run.id);
@@ -64,6 +66,15 @@ export async function performStep(
     }
     log.warn({ err: error }, 'step failed');
     observe(await handleFailure(context, run, step, error));
+  }
+}
+
+/** A workflow run may be over before this run waits for it: after a crash its webhook came too early, or to nobody. */
+async function seeWhetherItEnded(context: AppContext, run: RunRecord): Promise<void> {
+  try {
+    await reconcileWorkflow(context, run);
+  } catch (error) {
+    context.log.warn({ err: error, run: run.number }, 'could not look at the workflow run; reconciling will');
   }
 }
 

@@ -3,6 +3,7 @@ import { renderTerminalComment } from '../../delivery/render-terminal.ts';
 import type { RunEvent } from '../../model/run.ts';
 import type { RunRecord } from '../../model/run-record.ts';
 import { type AppContext, clientOf, needsKnowledgeLabel } from '../app-context.ts';
+import { runsOfSource } from '../request-run.ts';
 import { makeRunView } from '../run-view.ts';
 import { tellSource } from '../tell-source.ts';
 import { concludePull } from './conclude-pull.ts';
@@ -33,12 +34,21 @@ export async function conclude(context: AppContext, run: RunRecord): Promise<Run
   if (state.failure?.code === 'NOT_COVERED')
     await clientOf(context, repository).addLabel(source.number, needsKnowledgeLabel);
   const body = renderTerminalComment(await makeRunView(context, ended));
-  // What ended before anything else was said needs no second comment.
-  if (body !== null && state.github !== undefined)
+  if (body !== null && state.github !== undefined && !(await isFirstWord(context, ended)))
     await clientOf(context, repository).createComment(
       { scope: run.id, key: `end:${state.attempt}` },
       source.number,
       body,
     );
   return { type: 'concluded' };
+}
+
+/**
+ * On a pull request the plan is a review, so the sticky comment appears with the first run's end: it is the new comment
+ * then. Later ones edit it, which reaches nobody's inbox.
+ */
+async function isFirstWord(context: AppContext, run: RunRecord): Promise<boolean> {
+  if (run.source.kind === 'issue' || run.state.attempt > 1) return false;
+  const runs = await runsOfSource(context, run.repository, run.source);
+  return !runs.some(({ id, state }) => id !== run.id && state.github !== undefined);
 }
