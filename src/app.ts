@@ -32,6 +32,8 @@ export interface AppSettings {
   readonly port: number;
   readonly database: StoreTarget;
   readonly cacheFolder: string;
+  /** Another knowledge base than this program's own. */
+  readonly knowledgeFolder?: string;
   /** Where people reach this app; null: no links to its pages are given. `listening` takes the address it listens on. */
   readonly publicUrl: string | 'listening' | null;
   readonly home: Home;
@@ -79,7 +81,7 @@ export function createAppFunction(
  * @throws AppError DATABASE_UNAVAILABLE, KNOWLEDGE_INVALID
  */
 export async function startApp(settings: AppSettings, log: Logger): Promise<RunningApp> {
-  const catalog = await openKnowledge(settings.cacheFolder);
+  const catalog = await openKnowledge(settings.cacheFolder, settings.knowledgeFolder);
   const labels = await readRunnerLabels(join(packageRoot(), 'runner-config/labels.yaml'));
   const opened = await openStore(settings.database, { log, instance: settings.instance, step });
   const { store, queues } = opened;

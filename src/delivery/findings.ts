@@ -21,11 +21,12 @@ export function repositoryPath(view: RunView, finding: Pick<Finding, 'file'>): s
 }
 
 /**
- * The line that a finding is shown at: its own, or, where it is about a contract as a whole, the definition of the
- * function that the contract's header declares. Null where neither is known.
+ * The line that a finding is shown at: its own, or, where running code of a contract gave a wrong result, the definition
+ * of the function that the contract's header declares. Null where neither is known.
  */
-export function lineOf({ engine }: RunView, { file, line }: Pick<Finding, 'file' | 'line'>): number | null {
-  if (line !== null || file === null || engine === undefined) return line;
+export function lineOf({ engine }: RunView, { gate, contract, file, line }: Finding): number | null {
+  const isOfText = gate === 'static' || gate === 'build' || contract === null;
+  if (line !== null || file === null || engine === undefined || isOfText) return line;
   const textOf = (path: string) => engine.files.find((candidate) => candidate.path === path)?.text;
   const header = textOf(file.replace(/\.cpp$/, '.h')) ?? '';
   const names = [...header.matchAll(/^[a-z][^(;\n]{0,200}\b(\w+)\(/gm)].map(([, name]) => `${name}(`);

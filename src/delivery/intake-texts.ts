@@ -40,10 +40,6 @@ export function renderNothingToBench(): string {
   return 'There is no verified engine here to measure: `/metainfer bench` repeats the measurement of a run that reached the runner.';
 }
 
-export function renderForkPlanOnly(): string {
-  return 'This pull request comes from a fork: you get a plan, and engines are generated once the constraint file is on a branch of this repository.';
-}
-
 export function renderHeld(): string {
   return 'The plan is made, and nothing else was asked for. `/metainfer generate` goes on from here.';
 }

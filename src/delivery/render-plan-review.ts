@@ -1,7 +1,7 @@
 import type { ChangedFile, ReviewDraft } from '../model/delivery.ts';
 import { codeBlock, codeSpan, inlineText, messageText } from './escape-text.ts';
 import { limitBody } from './limit-body.ts';
-import { count, paragraphs } from './markdown.ts';
+import { count, details, paragraphs } from './markdown.ts';
 import { type Note, placeComments } from './place-comments.ts';
 import { codeFrame, describeProblem, renderNotCovered } from './render-problems.ts';
 import { engineName, type RunView } from './run-view.ts';
@@ -30,7 +30,11 @@ export function renderPlanReview(
     isRefused ? renderRefusedHead(view, path, errors) : renderPlanHead(view, path, sequel),
     placed.rest.map((note) => note.summary).join('\n\n'),
     view.problems !== undefined && renderNotCovered(view.problems.notCovered),
-    view.planText?.replace(/^## Plan: .*\n/, '').trim(),
+    view.planText !== undefined &&
+      details(
+        'Plan: what fills each part, memory, physical limit',
+        view.planText.replace(/^## Plan: .*\n/, '').trim(),
+      ),
   );
   return {
     body: limitBody(body, 'Cut here; the run has the rest.'),

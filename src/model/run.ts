@@ -66,8 +66,7 @@ const GithubTrail = z.strictObject({
 });
 export type GithubTrail = z.infer<typeof GithubTrail>;
 
-export const runStatuses = ['running', 'waiting', 'passed', 'failed', 'cancelled', 'superseded'] as const;
-export type RunStatus = (typeof runStatuses)[number];
+const runStatuses = ['running', 'waiting', 'passed', 'failed', 'cancelled', 'superseded'] as const;
 
 /** Everything a run needs to be taken up again by another process. Serialises to JSON without loss. */
 export const RunState = z.strictObject({

@@ -16,8 +16,8 @@ export const knowledgeRoot = (): string => join(packageRoot(), 'knowledge');
  * the files and of the code that checks them.
  * @throws AppError KNOWLEDGE_INVALID listing every fault
  */
-export async function openKnowledge(cacheFolder: string): Promise<Catalog> {
-  const tree = await readTree(knowledgeRoot());
+export async function openKnowledge(cacheFolder: string, root = knowledgeRoot()): Promise<Catalog> {
+  const tree = await readTree(root);
   const key = createHash('sha256')
     .update(hashTree(tree))
     .update(await hashLoader())

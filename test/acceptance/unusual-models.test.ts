@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readFolder } from '../../src/preparation/locate-model.ts';
 import { AppError } from '../../src/model/errors.ts';
+import { readFolder } from '../../src/preparation/locate-model.ts';
 import { openOracle } from '../../src/verification/oracle.ts';
 import { type BuiltEngine, buildEngine } from '../fixtures/built-engine.ts';
 import { type RecipeName, writeRandomCheckpoint } from '../fixtures/random-checkpoint.ts';

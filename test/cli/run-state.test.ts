@@ -1,8 +1,8 @@
 import { cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { packageRoot } from '../../src/preparation/package-root.ts';
 import type { RunState } from '../../src/model/run.ts';
+import { packageRoot } from '../../src/preparation/package-root.ts';
 import { CommandLine, readTree } from '../fixtures/command-line.ts';
 import { writeConstraintFile } from '../fixtures/constraint-file.ts';
 

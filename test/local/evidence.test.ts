@@ -2,9 +2,9 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadCatalog } from '../../src/knowledge/load-catalog.ts';
-import { knowledgeRoot } from '../../src/preparation/knowledge-base.ts';
 import { readKeptReport } from '../../src/local/record-evidence.ts';
 import { Report } from '../../src/model/report.ts';
+import { knowledgeRoot } from '../../src/preparation/knowledge-base.ts';
 
 describe('the evidence of the realizations', async () => {
   const { catalog } = await loadCatalog(knowledgeRoot());

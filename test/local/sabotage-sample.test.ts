@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { openKnowledge } from '../../src/preparation/knowledge-base.ts';
 import { runCampaign } from '../../src/local/sabotage-campaign.ts';
+import { openKnowledge } from '../../src/preparation/knowledge-base.ts';
 
 const cacheFolder = mkdtempSync(join(tmpdir(), 'metainfer-sabotage-'));
 afterAll(() => rmSync(cacheFolder, { recursive: true, force: true }));

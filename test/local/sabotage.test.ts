@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { knowledgeRoot } from '../../src/preparation/knowledge-base.ts';
 import { applyEdits } from '../../src/local/sabotage.ts';
 import { readSabotageFile } from '../../src/local/sabotage-campaign.ts';
+import { knowledgeRoot } from '../../src/preparation/knowledge-base.ts';
 import { listMutations } from '../../src/verification/mutations.ts';
 
 function realizationText(contract: string, file: string): string {
