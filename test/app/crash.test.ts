@@ -12,32 +12,29 @@ import { readDatabase, type Survival, surviveCrashes } from '../support/survive-
 const landed = (method: string, path: RegExp): CrashPoint => ({ at: 'landed', method, path });
 
 /** In the order in which a run comes to them. */
-const beforeTheEngine: readonly CrashPoint[] = [
+const untilThePull: readonly CrashPoint[] = [
   { at: 'acknowledged', event: 'issues' },
   landed('POST', /\/issues\/1\/comments$/),
   { at: 'step', step: 'generate' },
-];
-const untilTheRunner: readonly CrashPoint[] = [
   landed('POST', /\/git\/refs$/),
   { at: 'lost', method: 'POST', path: /\/pulls$/ },
-  landed('POST', /\/pulls$/),
-  landed('POST', /\/check-runs$/),
 ];
 const toTheEnd: readonly CrashPoint[] = [
+  landed('POST', /\/pulls$/),
+  landed('POST', /\/check-runs$/),
   landed('POST', /\/dispatches$/),
   landed('POST', /\/reviews$/),
   landed('POST', /\/issues\/1\/comments$/),
 ];
 
 /**
- * On PostgreSQL a step of a dead instance is free after ten seconds without a heartbeat: three runs wait for that at
- * the same time. In a folder of its own the app takes it up again at once.
+ * On PostgreSQL a step of a dead instance is free after ten seconds without a heartbeat: two runs wait for that at the
+ * same time. In a folder of its own the app takes it up again at once.
  */
 const plans = [
-  { database: 'PGlite', deaths: 'all the way', points: [...beforeTheEngine, ...untilTheRunner, ...toTheEnd] },
-  { database: 'PostgreSQL', deaths: 'before the engine is there', points: beforeTheEngine },
-  { database: 'PostgreSQL', deaths: 'before the runner is asked', points: untilTheRunner },
-  { database: 'PostgreSQL', deaths: 'from there to the end', points: toTheEnd },
+  { database: 'PGlite', deaths: 'ten deaths', points: [...untilThePull, ...toTheEnd] },
+  { database: 'PostgreSQL', deaths: 'five deaths until the pull request', points: untilThePull },
+  { database: 'PostgreSQL', deaths: 'five deaths from there to the end', points: toTheEnd },
 ] as const;
 
 describe('an app that is killed again and again', () => {
@@ -77,6 +74,7 @@ describe('an app that is killed again and again', () => {
         expect([...outcomes].toSorted()).toEqual(['done', 'ignored']);
         expect(survival.world.watch.problems).toEqual([]);
       },
+      600_000,
     );
   }
 });

@@ -3,7 +3,7 @@ import { step } from '../../src/pipeline.ts';
 import { type AppProcess, type CompiledPrograms, startAppProcess } from './app-process.ts';
 import { type BotWorld, engineRequest, eventually, log, startBotWorld } from './bot-world.ts';
 import { type CrashPoint, type CrashScript, createCrashScript } from './crash-script.ts';
-import { startWebhookRelay } from './webhook-relay.ts';
+import { postWebhook, startWebhookRelay } from './webhook-relay.ts';
 
 export interface Survival {
   readonly world: BotWorld;
@@ -44,7 +44,7 @@ export async function surviveCrashes(
     const body = await engineRequest();
     await world.ada('POST', `${world.repository}/issues`, { title: 'tiny', body });
     const isDone = async () => (life.hasPassed && script.left() === 0 ? true : undefined);
-    await eventually(`the end of a run with ${points.length} deaths`, isDone, 250);
+    await eventually(`the end of a run with ${points.length} deaths`, isDone, 500);
   } catch (error) {
     await world.stop();
     throw new Error(`${script.left()} of ${points.length} deaths were still to come`, { cause: error });
@@ -60,10 +60,12 @@ export async function surviveCrashes(
 async function relayTo(world: BotWorld, script: CrashScript) {
   const acknowledged: string[] = [];
   const { port, appId } = world.settings;
-  const relay = await startWebhookRelay(`http://127.0.0.1:${port}/api/github/webhooks`, (webhook) => {
-    if (webhook.status >= 300) return;
+  const relay = await startWebhookRelay(async (webhook) => {
+    const status = await postWebhook(`http://127.0.0.1:${port}/api/github/webhooks`, webhook);
+    if (status >= 300) return status;
     acknowledged.push(String(webhook.headers['x-github-delivery']));
     script.acknowledged(String(webhook.headers['x-github-event']));
+    return status;
   });
   world.github.world.apps.get(appId)!.webhookUrl = relay.url;
   return { acknowledged, stop: relay.stop };
