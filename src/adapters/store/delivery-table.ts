@@ -56,7 +56,10 @@ async function enter(transaction: Transaction, delivery: NewDelivery): Promise<'
 
 type Earlier = { readonly id: string; readonly outcome: DeliveryOutcome };
 
-/** The same GUID, and another with the same content. A copy of a failed delivery isn't one: it's the second chance. */
+/**
+ * The same GUID, and another with the same content. A copy of a failed delivery isn't one: it's the second chance. Nor
+ * is a copy of one without an installation (a repository's own webhook), by which the app can do nothing.
+ */
 async function findEarlier(
   transaction: Transaction,
   delivery: NewDelivery,
@@ -64,8 +67,9 @@ async function findEarlier(
   const rows = await transaction.query<Earlier>(
     `select id, outcome from metainfer.deliveries where id = $1
      or semantic_key = $2 and outcome not in ('failed', 'duplicate')
+       and (installation_id is not null or $4::bigint is null)
        and received_at > now() - make_interval(secs => $3)`,
-    [delivery.id, delivery.semanticKey, delivery.copyWindowSeconds],
+    [delivery.id, delivery.semanticKey, delivery.copyWindowSeconds, delivery.installationId],
   );
   return {
     known: rows.find(({ id }) => id === delivery.id),
