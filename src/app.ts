@@ -43,6 +43,8 @@ export interface AppSettings {
   readonly operatorToken: string | undefined;
   /** Space between writes: as GitHub asks (1 s, 3 s where people are notified), or none against a stand-in in tests. */
   readonly writeSpacing: 'github' | 'none';
+  /** The clock; default: this machine's. */
+  readonly now?: () => Date;
   /** Names this instance in the database. */
   readonly instance: string;
 }
@@ -116,7 +118,7 @@ export async function startApp(settings: AppSettings, log: Logger): Promise<Runn
     labelsFor: (target) =>
       labelsFor(labels, String(target['hardware.platform']), String(target['hardware.arch'])),
     observeStep: metrics.observeStep,
-    now: () => new Date(),
+    now: settings.now ?? (() => new Date()),
   };
   await queues.start(createHandlers(context));
   await queues.sendReconcile();

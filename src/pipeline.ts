@@ -208,6 +208,7 @@ function takeUpAgain(state: RunState, baseline: RunState['baseline']): RunState 
     ...rest,
     status: 'running',
     next: state.github === undefined ? 'constraints' : 'dispatch',
+    retries: (state.retries ?? 0) + 1,
     ...(baseline === undefined ? {} : { baseline }),
   };
 }

@@ -12,6 +12,7 @@ import { requestCommand } from './request-command.ts';
 import { runCommand } from './run-command.ts';
 import { sabotageCommand } from './sabotage-command.ts';
 import { serveCommand } from './serve-command.ts';
+import { setupCommand } from './setup-command.ts';
 import { benchCommand, verifyCommand } from './verify-command.ts';
 import { weightsSynthCommand } from './weights-command.ts';
 
@@ -32,5 +33,6 @@ export const commands: readonly Command[] = [
   requestCommand,
   doctorCommand,
   demoCommand,
+  setupCommand,
   serveCommand,
 ];

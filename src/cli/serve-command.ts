@@ -12,7 +12,7 @@ export const serveCommand: Command = {
   summary: 'Run the GitHub App: webhooks, jobs and dashboard',
   positionals: [],
   options: {},
-  examples: ['npx metainfer serve', 'DATABASE_URL=postgres://… npx metainfer serve'],
+  examples: ['npx metainfer serve'],
   async run(_, context) {
     loadEnvironmentFile();
     const config = readServeConfig();

@@ -1,7 +1,10 @@
+import { statusOf } from '../adapters/github/github-errors.ts';
+import { renderRefusal } from '../delivery/replies.ts';
+import { AppError } from '../model/errors.ts';
 import type { Intent } from '../model/github.ts';
 import { toIntent } from '../webhooks/to-intent.ts';
-import { type Handled, ignored } from './answer.ts';
-import type { AppContext } from './app-context.ts';
+import { done, type Handled, ignored } from './answer.ts';
+import { type AppContext, clientOf } from './app-context.ts';
 import { handleCheckButton } from './handle-check-button.ts';
 import { handleCommand } from './handle-command.ts';
 import { handleInstallation, handleRepository } from './handle-installation.ts';
@@ -15,9 +18,29 @@ export async function handleDelivery(context: AppContext, deliveryId: string): P
   const delivery = await store.findDelivery(deliveryId);
   if (delivery === undefined || delivery.outcome === 'done' || delivery.outcome === 'ignored') return;
   const intent = toIntent(delivery.event, delivery.payload);
-  const handled = await handleIntent(context, intent, deliveryId);
+  const handled = await handleIntent(context, intent, deliveryId).catch((error: unknown) =>
+    tellRefusal(context, intent, deliveryId, error),
+  );
   context.log.info({ delivery: deliveryId, event: delivery.event, ...handled }, 'delivery handled');
   await store.finishDelivery(deliveryId, handled.outcome, handled.detail);
+}
+
+/** What a person can set right (a broken .github/metainfer.yml, a missing permission) is said where they asked. */
+async function tellRefusal(
+  context: AppContext,
+  intent: Intent,
+  deliveryId: string,
+  error: unknown,
+): Promise<Handled> {
+  const isAsked = intent.kind === 'consider-issue' || intent.kind === 'consider-pull';
+  const isForPeople =
+    error instanceof AppError && (error.code === 'REPOSITORY_CONFIG_INVALID' || statusOf(error) === 403);
+  if (!isAsked || !isForPeople) throw error;
+  const { repository } = intent;
+  const number = intent.kind === 'consider-issue' ? intent.issue : intent.pull;
+  const once = { scope: deliveryId, key: 'refusal' };
+  await clientOf(context, repository).createComment(once, number, renderRefusal(error.message));
+  return done(`refused: ${error.code}`);
 }
 
 function handleIntent(context: AppContext, intent: Intent, deliveryId: string): Promise<Handled> {

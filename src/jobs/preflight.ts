@@ -1,6 +1,7 @@
 import { renderWorkflow } from '../adapters/runner/workflow-text.ts';
 import type { SetupPlace, SetupProblem } from '../delivery/setup-texts.ts';
 import type { RepositoryRef } from '../model/github.ts';
+import type { Problem } from '../model/problem.ts';
 import { parseRepositoryConfig } from '../webhooks/repository-config.ts';
 import { type AppContext, clientOf, repositoryConfigPath, workflowPath } from './app-context.ts';
 
@@ -30,12 +31,25 @@ export async function findSetupProblems(
   const { config, problems } = parseRepositoryConfig(configText, repositoryConfigPath);
   if (config === undefined) return [{ kind: 'config-invalid', path: repositoryConfigPath, problems }];
   const home = config.knowledge.repository ?? context.home.repository;
-  const text = renderWorkflow({ homeRepository: home, homeSha: context.home.sha });
+  if (home.toLowerCase() !== context.home.repository.toLowerCase())
+    return [{ kind: 'config-invalid', path: repositoryConfigPath, problems: [foreignHome(context, home)] }];
+  const text = renderWorkflow({ homeRepository: context.home.repository, homeSha: context.home.sha });
   const workflow = await client.readWorkflow(workflowPath);
   if (workflow === undefined) return [{ kind: 'workflow-missing', path: workflowPath, text }];
   if (!isSameText(workflow.text, text)) return [{ kind: 'workflow-differs', path: workflowPath, text }];
   if (workflow.state === 'active') return [];
   return [{ kind: 'workflow-disabled', path: workflowPath, state: workflow.state }];
+}
+
+/** Engines are composed from the knowledge that this app runs with; a runner with another's would refuse them. */
+function foreignHome({ home }: AppContext, named: string): Problem {
+  return {
+    severity: 'error',
+    code: 'unknown-value',
+    path: 'knowledge.repository',
+    message: `names ${named}, and this app generates from ${home.repository}.`,
+    suggestion: `Leave it out, or have the engines made by an app that runs from ${named}.`,
+  };
 }
 
 export function setupPlace(context: AppContext, repository: RepositoryRef): SetupPlace {

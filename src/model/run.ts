@@ -95,6 +95,8 @@ export const RunState = z.strictObject({
   planSha256: z.string().optional(),
   engineTreeSha256: z.string().optional(),
   attempt: z.int().min(0),
+  /** How often the run was taken up again after it had ended. */
+  retries: z.int().min(0).optional(),
   verification: VerificationOutcome.optional(),
   benchmark: BenchmarkOutcome.optional(),
   failure: RunFailure.optional(),

@@ -6,6 +6,7 @@ import { type AppContext, clientOf, needsKnowledgeLabel } from '../app-context.t
 import { runsOfSource } from '../request-run.ts';
 import { makeRunView } from '../run-view.ts';
 import { tellSource } from '../tell-source.ts';
+import { tryKey } from '../try-key.ts';
 import { concludePull } from './conclude-pull.ts';
 import { tellPull } from './dispatch.ts';
 import { reviewSource } from './review-source.ts';
@@ -36,7 +37,7 @@ export async function conclude(context: AppContext, run: RunRecord): Promise<Run
   const body = renderTerminalComment(await makeRunView(context, ended));
   if (body !== null && state.github !== undefined && !(await isFirstWord(context, ended)))
     await clientOf(context, repository).createComment(
-      { scope: run.id, key: `end:${state.attempt}` },
+      { scope: run.id, key: `end:${tryKey(state)}` },
       source.number,
       body,
     );
@@ -48,7 +49,7 @@ export async function conclude(context: AppContext, run: RunRecord): Promise<Run
  * then. Later ones edit it, which reaches nobody's inbox.
  */
 async function isFirstWord(context: AppContext, run: RunRecord): Promise<boolean> {
-  if (run.source.kind === 'issue' || run.state.attempt > 1) return false;
+  if (run.source.kind === 'issue' || run.state.retries !== undefined) return false;
   const runs = await runsOfSource(context, run.repository, run.source);
   return !runs.some(({ id, state }) => id !== run.id && state.github !== undefined);
 }

@@ -8,6 +8,7 @@ import { type AppContext, clientOf, workflowPath } from '../app-context.ts';
 import { readRepositoryConfig } from '../ask-permission.ts';
 import { findSetupProblems, setupPlace, summariseSetup } from '../preflight.ts';
 import { issueScope, makeRunView } from '../run-view.ts';
+import { tryKey } from '../try-key.ts';
 
 /** Check run, workflow dispatch, status on the pull request. The run then waits for the workflow to end. */
 export async function dispatch(context: AppContext, run: RunRecord): Promise<RunEvent> {
@@ -52,7 +53,7 @@ async function requireSetup(context: AppContext, run: RunRecord): Promise<void> 
   const problems = await findSetupProblems(context, repository);
   if (problems.length === 0) return;
   await clientOf(context, repository).createComment(
-    { scope: run.id, key: `setup:${state.attempt}` },
+    { scope: run.id, key: `setup:${tryKey(state)}` },
     state.github!.pullNumber,
     renderSetupProblem(problems, setupPlace(context, repository)),
   );
