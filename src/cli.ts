@@ -35,7 +35,8 @@ async function main(argv: readonly string[]): Promise<number> {
       });
       progress.close();
       printResult(result, wantsJson);
-      return interrupted.signal.aborted ? 130 : result.exitCode;
+      const isCutShort = interrupted.signal.aborted && invocation.command.endsByInterrupt !== true;
+      return isCutShort ? 130 : result.exitCode;
     } finally {
       progress.close();
     }

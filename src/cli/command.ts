@@ -36,6 +36,8 @@ export interface Command {
     >
   >;
   readonly examples: readonly string[];
+  /** Runs until it is stopped: SIGTERM and Ctrl-C are its ordinary end. */
+  readonly endsByInterrupt?: boolean;
   readonly run: (input: CommandInput, context: CommandContext) => Promise<CommandResult>;
 }
 

@@ -13,6 +13,7 @@ export const serveCommand: Command = {
   positionals: [],
   options: {},
   examples: ['npx metainfer serve'],
+  endsByInterrupt: true,
   async run(_, context) {
     loadEnvironmentFile();
     const config = readServeConfig();
