@@ -75,7 +75,7 @@ function renderOne(problem: SetupProblem, place: SetupPlace): string {
 
 function renderMissing(problem: SetupProblem & { kind: 'workflow-missing' }, place: SetupPlace): string {
   const { githubUrl, repository, defaultBranch } = place;
-  const url = `${githubUrl}/${repository}/new/${encodeURIComponent(defaultBranch)}?filename=${encodeURIComponent(problem.path)}&value=${encodeURIComponent(problem.text)}`;
+  const url = `${githubUrl}/${repository}/new/${encodeURIComponent(defaultBranch)}?filename=${encodeURIComponent(problem.path)}&value=${encodeInLink(problem.text)}`;
   const how =
     url.length <= longestUrl
       ? `Somebody with write access can [open this link](${url}) and press **Commit changes**; the file is filled in.`
@@ -84,6 +84,11 @@ function renderMissing(problem: SetupProblem & { kind: 'workflow-missing' }, pla
     `**The workflow file ${codeSpan(problem.path)} is not on ${codeSpan(defaultBranch)}.** The bot has no right to write workflow files: what runs on your machines is yours to decide. ${how}`,
     details('The exact text', codeBlock(problem.text, 'yaml')),
   );
+}
+
+/** A parenthesis would end the Markdown link that the address stands in. */
+function encodeInLink(text: string): string {
+  return encodeURIComponent(text).replaceAll('(', '%28').replaceAll(')', '%29');
 }
 
 function renderDiffers(problem: SetupProblem & { kind: 'workflow-differs' }, place: SetupPlace): string {
