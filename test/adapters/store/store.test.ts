@@ -34,6 +34,16 @@ describe.each(engines)('the store on $name', (engine) => {
       expect(await store.acceptDelivery(later, 'deliveries')).toBe('queued');
     });
 
+    it("a repository's own webhook, which has no installation, never takes the place of the app's", async () => {
+      const own = newDelivery({ semanticKey: 'own webhook', installationId: null });
+      expect(await store.acceptDelivery(own, 'deliveries')).toBe('queued');
+      expect(await store.acceptDelivery(newDelivery({ semanticKey: 'own webhook' }), 'deliveries')).toBe(
+        'queued',
+      );
+      const late = newDelivery({ semanticKey: 'own webhook', installationId: null });
+      expect(await store.acceptDelivery(late, 'deliveries')).toBe('duplicate');
+    });
+
     it('that failed are queued again by their GUID, and so is another delivery with their content', async () => {
       const delivery = newDelivery({ semanticKey: 'fails' });
       await store.acceptDelivery(delivery, 'deliveries');
