@@ -4,7 +4,7 @@ import type { GoalVerdict, Report } from '../model/report.ts';
 import { showBytes } from '../model/show-bytes.ts';
 import { short } from '../model/show-number.ts';
 import { codeSpan, inlineText } from './escape-text.ts';
-import { table } from './markdown.ts';
+import { paragraphs, table } from './markdown.ts';
 
 /** The benchmark of a report; null where none ran. */
 export function benchmarkOf(report: Report): Benchmark | null {
@@ -93,7 +93,16 @@ export function renderGoals(report: Report): string {
       : verdictWords[goal.status],
   ]);
   if (rows.length === 0) return 'The constraint file sets no goals.';
-  return table(['Goal', 'Wanted', 'Measured', 'Spread', 'Of the physical limit', 'Verdict'], rows, [2]);
+  const head = ['Goal', 'Wanted', 'Measured', 'Spread', 'Of the physical limit', 'Verdict'];
+  return paragraphs(table(head, rows, [2]), renderWarnings(benchmark));
+}
+
+/** Beside the figures, not folded away: a busy machine measures its neighbours. */
+function renderWarnings(benchmark: Benchmark | null): string {
+  const warnings = benchmark?.warnings ?? [];
+  return warnings.length === 0
+    ? ''
+    : `⚠️ These figures may be worth less than they look: ${warnings.map((warning) => inlineText(warning, 200)).join('; ')}.`;
 }
 
 /** The engine's speed beside its baseline, the numbers of the plot. */

@@ -199,6 +199,17 @@ describe('the sticky comments', () => {
     }
   });
 
+  it('say beside the figures what lessens their worth', () => {
+    const benchmark = {
+      ...(sampleReport.benchmark as object),
+      warnings: ['other processes used 34.8 % of the CPU'],
+    };
+    const text = renderIssueStatus(
+      sampleView(sampleStates.passed, { report: { ...sampleReport, benchmark } }),
+    );
+    expect(text.split('<details>')[0]).toContain('other processes used 34.8 % of the CPU');
+  });
+
   it('mark the steps done, at hand and to come', () => {
     const text = renderIssueStatus(sampleView(sampleStates.generating));
     expect(text).toMatch(/✅ Plan made\n- ⏳ Writing the engine\n- ⬜ Open a draft pull request/);
