@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,21 +9,16 @@ import type { RunFailure, RunState } from '../../src/model/run.ts';
 import type { RunRecord } from '../../src/model/run-record.ts';
 import { renderPlan } from '../../src/plan/render-plan.ts';
 import { openKnowledge } from '../../src/preparation/knowledge-base.ts';
-import { prepareEngine } from '../../src/preparation/prepare-engine.ts';
+import { composePrepared, prepareEngine } from '../../src/preparation/prepare-engine.ts';
 import { readRequest } from '../../src/preparation/read-request.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const engineFolder = join(root, 'engines/qwen3-0-6b');
 
 export const sampleText = readFileSync(join(root, 'knowledge/examples/qwen3-0.6b.yaml'), 'utf8');
 /** A real report of a real engine, measured beside llama.cpp. */
-export const sampleReport = JSON.parse(readFileSync(join(engineFolder, 'report.json'), 'utf8')) as Report;
-export const sampleEngine = {
-  files: readdirSync(engineFolder)
-    .filter((path) => path !== 'report.json')
-    .map((path) => ({ path, text: readFileSync(join(engineFolder, path), 'utf8') })),
-};
-
+export const sampleReport = JSON.parse(
+  readFileSync(join(root, 'test/fixtures/reports/qwen3-0-6b.json'), 'utf8'),
+) as Report;
 const catalog = await openKnowledge(join(tmpdir(), 'metainfer-delivery-test'));
 const request = await readRequest(sampleText, {
   fileName: 'issue 12',
@@ -32,7 +27,11 @@ const request = await readRequest(sampleText, {
   isElsewhere: true,
   catalog,
 });
-const { plan, planSha256 } = prepareEngine(request, catalog);
+const prepared = prepareEngine(request, catalog);
+const { plan, planSha256 } = prepared;
+export const sampleEngine = {
+  files: composePrepared(prepared).files.map(({ path, text }) => ({ path, text })),
+};
 export const samplePlan = plan;
 
 const trail: NonNullable<RunState['github']> = {
