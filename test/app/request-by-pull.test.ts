@@ -98,8 +98,10 @@ describe('an engine asked for by a pull request', () => {
     const engine = await list(`pulls/${number}`);
     expect([engine.draft, engine.base.ref]).toEqual([false, 'wanted']);
     const comments = await list(`issues/${pull}/comments`);
-    expect(comments.at(-1).body).toContain(`review #${number}`);
-    expect(comments.at(-1).body).not.toContain('closes this issue');
+    expect(comments).toHaveLength(1);
+    expect(comments[0].body).toContain('### ✅ by-pull passed');
+    expect(comments[0].body).toContain(`#${number}`);
+    expect(comments[0].body).not.toContain('closes this issue');
   });
 
   it('in another version is made on the same branch, and its pull request promises nothing of the former', async () => {
