@@ -29,11 +29,16 @@ export function lineOf({ engine }: RunView, { gate, contract, file, line }: Find
   if (line !== null || file === null || engine === undefined || isOfText) return line;
   const textOf = (path: string) => engine.files.find((candidate) => candidate.path === path)?.text;
   const header = textOf(file.replace(/\.cpp$/, '.h')) ?? '';
-  const names = [...header.matchAll(/^[a-z][^(;\n]{0,200}\b(\w+)\(/gm)].map(([, name]) => `${name}(`);
-  const index = (textOf(file) ?? '')
-    .split('\n')
-    .findIndex((text) => /^(?!static )[a-z]/.test(text) && names.some((name) => text.includes(` ${name}`)));
-  return index < 0 ? null : index + 1;
+  const lines = (textOf(file) ?? '').split('\n');
+  // What computes gives nothing back and writes into a view; where nothing is like that, the first function will do.
+  for (const kind of [/^void (\w+)\(/gm, /^[a-z][^(;\n]{0,200}\b(\w+)\(/gm]) {
+    const names = [...header.matchAll(kind)].map(([, name]) => `${name}(`);
+    const index = lines.findIndex(
+      (text) => /^(?!static )[a-z]/.test(text) && names.some((name) => text.includes(` ${name}`)),
+    );
+    if (index >= 0) return index + 1;
+  }
+  return null;
 }
 
 /** One finding as a comment on its line: what, the proof, whose it is, what to do. */
