@@ -25,7 +25,7 @@ describe('an engine asked for by an issue', () => {
     });
   }
 
-  it('ends as a reviewed pull request that is ready, with a green check, and closes the issue when merged', async () => {
+  it('ends as a reviewed pull request that is ready, with a green check', async () => {
     const { ada, repository } = world;
     const body = await engineRequest();
     const { body: issue } = await ada('POST', `${repository}/issues`, { title: 'tiny', body });
@@ -56,10 +56,6 @@ describe('an engine asked for by an issue', () => {
     expect(comments).toHaveLength(2);
     expect(comments[0].body).toContain('passed');
     expect(comments[1].body).toContain(`#${pullNumber}`);
-
-    expect(await ada('PUT', `${repository}/pulls/${pullNumber}/merge`, {})).toMatchObject({ status: 200 });
-    const { body: closed } = await ada('GET', `${repository}/issues/${issue.number}`);
-    expect(closed.state).toBe('closed');
   });
 
   it('costs at most 20 writes, 6 of them notifying, and 60 reads', () => {
@@ -69,6 +65,34 @@ describe('an engine asked for by an issue', () => {
     expect(notifying).toBeLessThanOrEqual(6);
     expect(reads).toBeLessThanOrEqual(60);
     expect(writes).toBeGreaterThan(10);
+  });
+
+  it('is measured again by a command, on top of its first report', async () => {
+    const { ada, repository } = world;
+    const [first] = await app.store.listRuns({ limit: 1 });
+    const { pullNumber } = first!.state.github!;
+    const body = '/metainfer bench baseline=none';
+    await ada('POST', `${repository}/issues/${pullNumber}/comments`, { body });
+    const run = await eventually('the second attempt', async () => {
+      const current = await app.store.findRun(first!.id);
+      return current !== undefined && current.state.attempt === 2 && !isOpen(current.state)
+        ? current
+        : undefined;
+    });
+    expect([run.state.status, run.state.baseline]).toEqual(['passed', 'none']);
+    const { body: pull } = await ada('GET', `${repository}/pulls/${pullNumber}`);
+    expect([pull.draft, pull.commits]).toEqual([false, 3]);
+    const { body: workflows } = await ada('GET', `${repository}/actions/runs`);
+    expect(workflows.total_count).toBe(2);
+  });
+
+  it('closes the issue when its pull request is merged', async () => {
+    const { ada, repository } = world;
+    const [run] = await app.store.listRuns({ limit: 1 });
+    const { pullNumber } = run!.state.github!;
+    expect(await ada('PUT', `${repository}/pulls/${pullNumber}/merge`, {})).toMatchObject({ status: 200 });
+    const { body: closed } = await ada('GET', `${repository}/issues/1`);
+    expect(closed.state).toBe('closed');
   });
 
   it('used only answers and webhooks that are as GitHub publishes them', () => {
