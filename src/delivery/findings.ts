@@ -1,7 +1,7 @@
 import type { Benchmark } from '../model/benchmark.ts';
+import { codeBlock, codeSpan, inlineText } from '../model/escape-text.ts';
 import type { Finding, Report } from '../model/report.ts';
 import { short } from '../model/show-number.ts';
-import { codeBlock, codeSpan, inlineText } from './escape-text.ts';
 import { gateMeaning } from './gate-meaning.ts';
 import { benchmarkOf, physicalLimit, showFigure, showShare } from './goals.ts';
 import { details, paragraphs, table } from './markdown.ts';

@@ -1,9 +1,9 @@
 import { Benchmark } from '../model/benchmark.ts';
+import { codeSpan, inlineText } from '../model/escape-text.ts';
 import { type Metric, type MetricName, metrics } from '../model/metrics.ts';
 import type { GoalVerdict, Report } from '../model/report.ts';
 import { showBytes } from '../model/show-bytes.ts';
 import { short } from '../model/show-number.ts';
-import { codeSpan, inlineText } from './escape-text.ts';
 import { paragraphs, table } from './markdown.ts';
 
 /** The benchmark of a report; null where none ran. */

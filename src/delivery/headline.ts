@@ -1,5 +1,5 @@
+import { shorten } from '../model/escape-text.ts';
 import type { Report } from '../model/report.ts';
-import { shorten } from './escape-text.ts';
 import { speedInWords } from './goals.ts';
 import { count, listWords } from './markdown.ts';
 import { hasEnded, standingOf, stepAt, stepName } from './run-progress.ts';

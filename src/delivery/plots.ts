@@ -1,8 +1,8 @@
 import type { Spec } from 'vega';
 import type { Benchmark } from '../model/benchmark.ts';
+import { shorten } from '../model/escape-text.ts';
 import type { Report } from '../model/report.ts';
 import { short } from '../model/show-number.ts';
-import { shorten } from './escape-text.ts';
 import { benchmarkOf, physicalLimit, showShare, showSpread } from './goals.ts';
 import { colours, engineMarks, legendMark, limitMark, type Mark } from './speed-marks.ts';
 

@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { codeSpan } from '../model/escape-text.ts';
 import type { RunDocuments } from '../model/run-record.ts';
-import { codeSpan } from './escape-text.ts';
 import { count, paragraphs, table } from './markdown.ts';
 
 /** As much of an engine's provenance.yaml as the summary shows. */

@@ -1,6 +1,6 @@
 import type { CheckAnnotation, CheckConclusion, CheckDraft } from '../model/delivery.ts';
+import { inlineText, shorten } from '../model/escape-text.ts';
 import type { GateResult } from '../model/report.ts';
-import { inlineText, shorten } from './escape-text.ts';
 import { findingsOf, lineOf, repositoryPath } from './findings.ts';
 import { gateMeaning } from './gate-meaning.ts';
 import { benchmarkOf, renderConditions, renderGoals, renderSpeed } from './goals.ts';

@@ -1,4 +1,4 @@
-import { codeBlock, codeSpan, messageLines, messageText } from './escape-text.ts';
+import { codeBlock, codeSpan, messageLines, messageText } from '../model/escape-text.ts';
 import { findingLine, findingsOf } from './findings.ts';
 import { count, details, listWords, paragraphs } from './markdown.ts';
 import type { RunView } from './run-view.ts';

@@ -1,5 +1,5 @@
 import type { ChangedFile, ReviewDraft } from '../model/delivery.ts';
-import { codeBlock, codeSpan, inlineText, messageText } from './escape-text.ts';
+import { codeBlock, codeSpan, inlineText, messageText } from '../model/escape-text.ts';
 import { limitBody } from './limit-body.ts';
 import { count, details, paragraphs } from './markdown.ts';
 import { type Note, placeComments } from './place-comments.ts';

@@ -1,6 +1,6 @@
+import { codeBlock, codeSpan, inlineText, messageText, shorten } from '../model/escape-text.ts';
 import type { Problem } from '../model/problem.ts';
 import type { RunSource } from '../model/run-record.ts';
-import { codeBlock, codeSpan, inlineText, messageText, shorten } from './escape-text.ts';
 import { count, details, paragraphs } from './markdown.ts';
 import type { RunView } from './run-view.ts';
 

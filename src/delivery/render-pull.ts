@@ -1,6 +1,6 @@
 import type { Constraints } from '../model/constraints.ts';
+import { codeBlock, codeSpan, inlineText, shorten } from '../model/escape-text.ts';
 import { renderDiagram } from './engine-diagram.ts';
-import { codeBlock, codeSpan, inlineText, shorten } from './escape-text.ts';
 import { gateMeaning } from './gate-meaning.ts';
 import { renderGoals } from './goals.ts';
 import { verdictInWords } from './headline.ts';

@@ -1,5 +1,5 @@
 import type { ChangedFile, ReviewDraft } from '../model/delivery.ts';
-import { inlineText } from './escape-text.ts';
+import { inlineText } from '../model/escape-text.ts';
 import { findingLine, findingsOf, findSlowPlace, lineOf, renderFinding, repositoryPath } from './findings.ts';
 import { renderGoals } from './goals.ts';
 import { headline } from './headline.ts';

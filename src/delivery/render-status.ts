@@ -1,6 +1,6 @@
+import { inlineText } from '../model/escape-text.ts';
 import { showBytes } from '../model/show-bytes.ts';
 import { short } from '../model/show-number.ts';
-import { inlineText } from './escape-text.ts';
 import { benchmarkOf, renderConditions, renderGoals, renderSpeed } from './goals.ts';
 import { headline } from './headline.ts';
 import { limitBody } from './limit-body.ts';

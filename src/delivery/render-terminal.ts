@@ -1,4 +1,4 @@
-import { inlineText } from './escape-text.ts';
+import { inlineText } from '../model/escape-text.ts';
 import { findingLine, findingsOf } from './findings.ts';
 import { failureInWords, verdictInWords } from './headline.ts';
 import { paragraphs } from './markdown.ts';

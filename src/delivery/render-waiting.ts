@@ -1,4 +1,4 @@
-import { codeSpan } from './escape-text.ts';
+import { codeSpan } from '../model/escape-text.ts';
 import { count, listWords, paragraphs } from './markdown.ts';
 import { standingOf } from './run-progress.ts';
 import type { QueueView, RunView } from './run-view.ts';

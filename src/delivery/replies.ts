@@ -1,5 +1,5 @@
+import { codeSpan, inlineText, messageLines, messageText } from '../model/escape-text.ts';
 import type { ParsedCommand } from '../model/github.ts';
-import { codeSpan, inlineText, messageLines, messageText } from './escape-text.ts';
 import { headline } from './headline.ts';
 import { link, paragraphs } from './markdown.ts';
 import { renderUnserved, renderWaiting } from './render-waiting.ts';

@@ -1,5 +1,5 @@
+import { codeSpan, inlineText } from '../model/escape-text.ts';
 import type { GithubStep, RunState } from '../model/run.ts';
-import { codeSpan, inlineText } from './escape-text.ts';
 import { link } from './markdown.ts';
 import type { RunView } from './run-view.ts';
 

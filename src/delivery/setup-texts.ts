@@ -1,6 +1,6 @@
+import { codeBlock, codeSpan, inlineText } from '../model/escape-text.ts';
 import type { Problem } from '../model/problem.ts';
 import { formatProblem } from '../model/problem.ts';
-import { codeBlock, codeSpan, inlineText } from './escape-text.ts';
 import { count, details, listWords, paragraphs } from './markdown.ts';
 import type { SeenRunner } from './run-view.ts';
 

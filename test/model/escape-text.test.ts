@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { micromark } from 'micromark';
 import { gfm, gfmHtml } from 'micromark-extension-gfm';
 import { describe, expect, it } from 'vitest';
+import { table } from '../../src/delivery/markdown.ts';
 import {
   codeBlock,
   codeSpan,
@@ -9,8 +10,7 @@ import {
   messageLines,
   messageText,
   shorten,
-} from '../../src/delivery/escape-text.ts';
-import { table } from '../../src/delivery/markdown.ts';
+} from '../../src/model/escape-text.ts';
 
 const options = { allowDangerousHtml: true, extensions: [gfm()], htmlExtensions: [gfmHtml()] };
 
