@@ -1,13 +1,13 @@
 import { join, relative } from 'node:path';
 import { checkProvenance } from '../generation/check-provenance.ts';
 import { renderConfigHeader } from '../generation/config-header.ts';
+import { benchmarkGates } from '../model/benchmark-gates.ts';
 import { AppError } from '../model/errors.ts';
+import { evaluateGoals } from '../model/judge-goals.ts';
 import type { Finding, Report } from '../model/report.ts';
 import { referencePath } from '../preparation/package-root.ts';
 import type { PreparedEngine } from '../preparation/prepare-engine.ts';
 import { benchmarkEngine } from '../verification/bench-engine.ts';
-import { benchmarkGates } from '../verification/bench-gates.ts';
-import { evaluateGoals } from '../verification/bench-goals.ts';
 import { hashEngineTree } from '../verification/engine-tree.ts';
 import { describeEngine } from '../verification/engine-under-test.ts';
 import type { EngineUnderTest } from '../verification/gate-context.ts';

@@ -22,22 +22,21 @@ export function decideOutcome(
 }
 
 function listReasons(gates: readonly GateResult[], goals: readonly GoalVerdict[]): string[] {
-  const reasons = gates
-    .filter((gate) => gate.status === 'failed' || gate.status === 'skipped')
-    .map((gate) => {
-      if (gate.status === 'skipped')
-        return `gate ${gate.gate} did not run: ${gate.reason ?? 'no reason given'}`;
-      const count = gate.findings.length;
-      return `gate ${gate.gate} failed with ${count} finding${count === 1 ? '' : 's'}`;
-    });
-  for (const goal of goals) {
-    if (goal.status === 'missed')
-      reasons.push(`goal ${goal.written} of ${goal.metric} missed: ${goal.measured}`);
-    if (goal.status === 'not-measured') {
-      reasons.push(`goal ${goal.written} of ${goal.metric} not measured: ${goal.note ?? 'no reason given'}`);
-    }
-  }
-  return reasons;
+  return [...gates.map(gateReason), ...goals.map(goalReason)].filter((reason) => reason !== undefined);
+}
+
+function gateReason({ gate, status, reason, findings }: GateResult): string | undefined {
+  if (status === 'skipped') return `gate ${gate} did not run: ${reason ?? 'no reason given'}`;
+  // Findings stand against a gate whatever it calls itself.
+  if (status !== 'failed' && findings.length === 0) return undefined;
+  return `gate ${gate} ${status} with ${findings.length} finding${findings.length === 1 ? '' : 's'}`;
+}
+
+function goalReason({ metric, written, status, measured, note }: GoalVerdict): string | undefined {
+  const goal = `goal ${written} of ${metric}`;
+  if (status === 'missed') return `${goal} missed: ${measured}`;
+  if (status === 'not-measured') return `${goal} not measured: ${note ?? 'no reason given'}`;
+  return measured === null ? `${goal} met without a figure` : undefined;
 }
 
 export function toVerdict(report: Report): Verdict {

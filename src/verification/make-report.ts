@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import type { Constraints } from '../model/constraints.ts';
+import { judgeFidelity } from '../model/judge-goals.ts';
 import type { GateResult, GoalVerdict, Report } from '../model/report.ts';
 import { decideOutcome } from '../model/verdict.ts';
 import { baseFlags, type Toolchain } from './build.ts';
@@ -31,50 +32,10 @@ export function listCpuFlags(): string[] {
     .sort();
 }
 
-/** How close to the reference the person asked for, as goals with their measured figures. */
-export function judgeFidelity(constraints: Constraints, gates: readonly GateResult[]): GoalVerdict[] {
-  const measured = gates.find((gate) => gate.gate === 'logits')?.measurements ?? {};
-  const { mean_kld, top1_agreement } = constraints.goals.fidelity;
-  const judge = (
-    metric: string,
-    written: string,
-    value: unknown,
-    isMet: (value: number) => boolean,
-  ): GoalVerdict => {
-    if (typeof value !== 'number') {
-      return {
-        metric,
-        written,
-        status: 'not-measured',
-        measured: null,
-        baseline: null,
-        note: 'gate logits did not run',
-      };
-    }
-    return {
-      metric,
-      written,
-      status: isMet(value) ? 'met' : 'missed',
-      measured: value,
-      baseline: null,
-      note: null,
-    };
-  };
-  return [
-    judge('fidelity.mean_kld', `<= ${mean_kld}`, measured.mean_kld, (value) => value <= mean_kld),
-    judge(
-      'fidelity.top1_agreement',
-      `>= ${top1_agreement}`,
-      measured.top1_agreement,
-      (value) => value >= top1_agreement,
-    ),
-  ];
-}
-
 /** The report of a verification, before any benchmark. */
 export function makeReport(input: ReportInput): Report {
   const { toolchain, verification } = input;
-  const goals = judgeFidelity(input.constraints, verification.gates);
+  const goals = judgeFidelity(input.constraints.goals.fidelity, verification.gates);
   const weights = hashWeights(input.checkpointFolder);
   return {
     schema: 'metainfer/report/v1',

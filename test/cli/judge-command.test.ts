@@ -129,6 +129,7 @@ describe('judging an engine', () => {
     const artifact = await readArtifact(zip, {
       ...{ requestId: 'run-0123-1', engineCommit: commit, constraintsSha256 },
       treeSha256: hashEngineTree(folder),
+      ...{ goals: [], fidelity: { mean_kld: 1e-6, top1_agreement: 0.99 } },
     });
     expect(artifact).toMatchObject({ ok: true, report: { verdict: 'failed' } });
     expect(artifact.ok && artifact.report?.gates[0]?.findings[0]?.file).toBe('kv_cache.cpp');

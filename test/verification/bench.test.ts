@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Benchmark, type MachineRates } from '../../src/model/benchmark.ts';
 import { AppError } from '../../src/model/errors.ts';
+import { evaluateGoals } from '../../src/model/judge-goals.ts';
 import type { ModelFacts } from '../../src/model/model-facts.ts';
 import {
   type BenchmarkOptions,
@@ -9,7 +10,6 @@ import {
   type Contender,
   runBenchmark,
 } from '../../src/verification/bench.ts';
-import { evaluateGoals } from '../../src/verification/bench-goals.ts';
 import { renderBenchmark } from '../../src/verification/bench-render.ts';
 import { startEngine } from '../../src/verification/protocol-client.ts';
 import { probeSandbox } from '../../src/verification/sandbox.ts';

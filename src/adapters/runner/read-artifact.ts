@@ -1,18 +1,14 @@
 import type { z } from 'zod';
-import { Benchmark } from '../../model/benchmark.ts';
-import { gateNames, Report } from '../../model/report.ts';
+import { Report } from '../../model/report.ts';
 import { RunnerResult } from '../../model/result.ts';
-import { decideOutcome } from '../../model/verdict.ts';
-import { type ArtifactFile, ArtifactRefusal, unzipArtifact } from './unzip-artifact.ts';
+import { ArtifactRefusal } from './artifact-refusal.ts';
+import { checkReport, type ExpectedReport, requireSame } from './check-report.ts';
+import { type ArtifactFile, unzipArtifact } from './unzip-artifact.ts';
 
 /** What our own store says about the request; nothing in the artifact can change it. */
-export interface ExpectedArtifact {
+export interface ExpectedArtifact extends ExpectedReport {
   readonly requestId: string;
   readonly engineCommit: string;
-  readonly constraintsSha256: string;
-  readonly treeSha256: string;
-  /** Goals of the constraint file that a passed report must speak about (`goals.require`); fidelity is added. */
-  readonly goals?: readonly { readonly metric: string; readonly written: string }[];
 }
 
 export type ReadArtifact =
@@ -29,7 +25,8 @@ export type ReadArtifact =
 
 /**
  * Reads the zip that a runner uploaded. The runner ran code that nobody vouches for, so everything is a claim: sizes
- * and names are capped, schemas are strict, every identity must be the expected one, and the verdict is decided again.
+ * and names are capped, schemas are strict, every identity must be the expected one, and goals and verdict are judged
+ * again.
  */
 export async function readArtifact(zip: Buffer, expected: ExpectedArtifact): Promise<ReadArtifact> {
   try {
@@ -77,10 +74,6 @@ function showPath(path: readonly PropertyKey[]): string {
   return path.length === 0 ? 'the top' : path.map(String).join('.').slice(0, 200);
 }
 
-function requireSame(what: string, claimed: string, wanted: string): void {
-  if (claimed !== wanted) refuse(`${what} is ${claimed.slice(0, 80)}; this request is about ${wanted}`);
-}
-
 function checkResult(result: RunnerResult, expected: ExpectedArtifact): void {
   requireSame('requestId of result.json', result.requestId, expected.requestId);
   requireSame('engineCommit of result.json', result.engineCommit, expected.engineCommit);
@@ -93,57 +86,6 @@ function checkResult(result: RunnerResult, expected: ExpectedArtifact): void {
   if (isJudged !== (result.failure === null)) {
     refuse(`result.json says ${result.outcome} ${isJudged ? 'and gives a failure' : 'without a failure'}`);
   }
-}
-
-function checkReport(report: Report, expected: ExpectedArtifact): void {
-  requireSame('engine.treeSha256 of report.json', report.engine.treeSha256, expected.treeSha256);
-  requireSame(
-    'inputs.constraintsSha256 of report.json',
-    report.inputs.constraintsSha256,
-    expected.constraintsSha256,
-  );
-  const { benchmark } = report;
-  if (benchmark !== null && !Benchmark.safeParse(benchmark).success) {
-    refuse('benchmark of report.json breaks its schema');
-  }
-  checkGates(report);
-  const decided = decideOutcome(report.gates, report.goals);
-  if (decided !== report.verdict) {
-    refuse(`report.json says ${report.verdict}, and its gates and goals say ${decided}`);
-  }
-  if (decided === 'passed') checkComplete(report, expected);
-}
-
-/** Gates stand in their order, each at most once: else two results of one gate could be told apart by nobody. */
-function checkGates(report: Report): void {
-  const places = report.gates.map(({ gate }) => gateNames.indexOf(gate));
-  if (places.some((place, index) => index > 0 && place <= places[index - 1]!)) {
-    refuse('gates of report.json are repeated or out of order');
-  }
-}
-
-/** The only gate that may have nothing to check: contracts without a gate of their own. */
-const avoidableGate = 'unit';
-const fidelityMetrics = ['fidelity.mean_kld', 'fidelity.top1_agreement'] as const;
-
-function checkComplete(report: Report, expected: ExpectedArtifact): void {
-  const absent = gateNames.filter((name) => !report.gates.some(({ gate }) => gate === name));
-  if (absent.length > 0) refuse(`report.json says passed without gate ${absent.join(', ')}`);
-  const avoided = report.gates.filter(({ gate, status }) => status !== 'passed' && gate !== avoidableGate);
-  if (avoided.length > 0) {
-    refuse(`report.json says passed, and gate ${avoided.map(({ gate }) => gate).join(', ')} does not apply`);
-  }
-  if (report.benchmark === null) refuse('report.json says passed without a benchmark');
-  const unspoken = [
-    ...fidelityMetrics.filter((name) => !report.goals.some(({ metric }) => metric === name)),
-    ...(expected.goals ?? [])
-      .filter(
-        (goal) =>
-          !report.goals.some(({ metric, written }) => metric === goal.metric && written === goal.written),
-      )
-      .map(({ metric }) => metric),
-  ];
-  if (unspoken.length > 0) refuse(`report.json says passed without goal ${unspoken.join(', ')}`);
 }
 
 /** Colours, cursor movements and other control characters mean nothing in a page or a comment. */

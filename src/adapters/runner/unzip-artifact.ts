@@ -1,6 +1,7 @@
 import { type Entry, fromBufferPromise, type ZipFile } from 'yauzl';
+import { ArtifactRefusal } from './artifact-refusal.ts';
 
-/** What a runner's artifact may hold and how large each file may be, in bytes, inflated. */
+/** What a runner's artifact may hold and how much of each file is kept, in bytes, inflated. */
 export const artifactFiles = {
   'result.json': 2 ** 17,
   'report.json': 8 * 2 ** 20,
@@ -11,12 +12,12 @@ export type ArtifactFile = keyof typeof artifactFiles;
 /** Of the zip itself: what a download may bring at most. */
 export const maxArtifactBytes = 8 * 2 ** 20;
 
-// JSON of gates and log lines deflates 5 to 30 times; below this size a ratio says nothing.
-const maxRatio = 200;
-const ratioCountsFrom = 2 ** 16;
+/** Of a log that is longer only the end is kept; beyond this size nobody unpacks it to find the end. */
+const maxLogBytes = 2 ** 26;
 
-/** Why a zip is not unpacked, as a sentence for a person. */
-export class ArtifactRefusal extends Error {}
+// JSON of gates deflates 5 to 30 times; below this size a ratio says nothing.
+const maxRatio = 200;
+const ratioCountsFrom = 2 ** 20;
 
 /**
  * Unpacks an artifact in memory. Names, kinds and declared sizes are judged before anything is inflated; the inflated
@@ -36,7 +37,10 @@ export async function unzipArtifact(zip: Buffer): Promise<ReadonlyMap<ArtifactFi
       entries.set(name, entry);
     }
     const files = new Map<ArtifactFile, Buffer>();
-    for (const [name, entry] of entries) files.set(name, await inflate(archive, entry, artifactFiles[name]));
+    for (const [name, entry] of entries) {
+      const bytes = isLog(name) ? inflateEnd(archive, entry) : inflate(archive, entry, artifactFiles[name]);
+      files.set(name, await bytes);
+    }
     return files;
   } catch (error) {
     if (error instanceof ArtifactRefusal) throw error;
@@ -58,7 +62,18 @@ function acceptEntry(entry: Entry): ArtifactFile {
   const type = (entry.externalFileAttributes >>> 16) & fileTypeMask;
   if (type !== 0 && type !== regularFile) throw new ArtifactRefusal(`${shown} is not a plain file`);
   if (entry.isEncrypted()) throw new ArtifactRefusal(`${shown} is encrypted`);
-  const { uncompressedSize, compressedSize } = entry;
+  checkSize(name, entry);
+  return name;
+}
+
+/** A log tells people what happened and decides nothing: too much of it is cut, not refused. */
+function isLog(name: ArtifactFile): boolean {
+  return name === 'log.txt';
+}
+
+function checkSize(name: ArtifactFile, { uncompressedSize, compressedSize }: Entry): void {
+  if (isLog(name)) return;
+  const shown = JSON.stringify(name);
   if (uncompressedSize > artifactFiles[name]) {
     throw new ArtifactRefusal(
       `${shown} has ${uncompressedSize} bytes unpacked; at most ${artifactFiles[name]} are read`,
@@ -69,7 +84,34 @@ function acceptEntry(entry: Entry): ArtifactFile {
       `${shown} unpacks to ${Math.round(uncompressedSize / Math.max(1, compressedSize))} times its size; at most ${maxRatio} times is read`,
     );
   }
-  return name;
+}
+
+const cutMark = '[the beginning of this log is left out]\n';
+
+/** The last whole lines that may be kept. */
+async function inflateEnd(archive: ZipFile, entry: Entry): Promise<Buffer> {
+  if (entry.uncompressedSize > maxLogBytes) {
+    const mib = Math.round(entry.uncompressedSize / 2 ** 20);
+    return Buffer.from(`[this log has ${mib} MiB and is left out]\n`);
+  }
+  const most = artifactFiles['log.txt'];
+  const stream = await archive.openReadStreamPromise(entry);
+  let chunks: Buffer[] = [];
+  let size = 0;
+  let isCut = false;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    // Joined rarely, so that a long log is not copied once per chunk.
+    if (size <= 2 * most) continue;
+    chunks = [Buffer.concat(chunks).subarray(-most)];
+    size = most;
+    isCut = true;
+  }
+  const text = Buffer.concat(chunks);
+  if (!isCut && size <= most) return text;
+  const end = text.subarray(-most);
+  return Buffer.concat([Buffer.from(cutMark), end.subarray(end.indexOf(10) + 1)]);
 }
 
 async function inflate(archive: ZipFile, entry: Entry, maxBytes: number): Promise<Buffer> {

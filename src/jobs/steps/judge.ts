@@ -24,6 +24,7 @@ export async function judge(context: AppContext, run: RunRecord): Promise<RunEve
     constraintsSha256: state.constraintsSha256!,
     treeSha256: state.engineTreeSha256!,
     goals: state.constraints!.goals.require,
+    fidelity: state.constraints!.goals.fidelity,
   });
   if (!read.ok) {
     throw await endAttempt(

@@ -1,9 +1,10 @@
-import type { Benchmark, EngineBenchmark } from '../model/benchmark.ts';
-import type { Constraints } from '../model/constraints.ts';
-import { type MetricName, metricNames, metrics } from '../model/metrics.ts';
-import type { GoalVerdict } from '../model/report.ts';
+import type { Benchmark, EngineBenchmark } from './benchmark.ts';
+import type { Constraints } from './constraints.ts';
+import { type MetricName, metricNames, metrics } from './metrics.ts';
+import type { GateResult, GoalVerdict } from './report.ts';
 
 type Goal = Constraints['goals']['require'][number];
+type Fidelity = Constraints['goals']['fidelity'];
 
 const servingMetrics = ['request_throughput', 'output_throughput', 'total_token_throughput'] as const;
 
@@ -76,5 +77,24 @@ export function evaluateGoals(goals: readonly Goal[], benchmark: Benchmark | nul
   return goals.map((goal) => {
     if (benchmark === null) return notMeasured(goal, 'no benchmark was run');
     return evaluateGoal(goal, benchmark);
+  });
+}
+
+/** How close to the reference the person asked for, as goals with the figures of gate logits. */
+export function judgeFidelity(asked: Fidelity, gates: readonly GateResult[]): GoalVerdict[] {
+  const measured = gates.find(({ gate }) => gate === 'logits')?.measurements ?? {};
+  const goals = [
+    ['mean_kld', '<=', asked.mean_kld],
+    ['top1_agreement', '>=', asked.top1_agreement],
+  ] as const;
+  return goals.map(([name, comparison, required]) => {
+    const goal = { metric: `fidelity.${name}`, written: `${comparison} ${required}` };
+    const value = measured[name];
+    if (typeof value !== 'number' || !Number.isFinite(value)) {
+      const note = 'gate logits gave no figure';
+      return { ...goal, status: 'not-measured', measured: null, baseline: null, note };
+    }
+    const status = holds(value, comparison, required) ? 'met' : 'missed';
+    return { ...goal, status, measured: value, baseline: null, note: null };
   });
 }

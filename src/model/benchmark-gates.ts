@@ -1,5 +1,5 @@
-import type { Benchmark } from '../model/benchmark.ts';
-import type { Finding, GateResult } from '../model/report.ts';
+import type { Benchmark } from './benchmark.ts';
+import type { Finding, GateResult } from './report.ts';
 
 function finding(gate: 'bench' | 'physics', message: string, evidence: Finding['evidence'] = {}): Finding {
   return { gate, contract: null, file: null, line: null, message, evidence };

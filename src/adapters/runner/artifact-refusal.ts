@@ -1,0 +1,2 @@
+/** Why an artifact is not believed, as a sentence for a person. */
+export class ArtifactRefusal extends Error {}
