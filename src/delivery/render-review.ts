@@ -7,7 +7,7 @@ import { limitBody } from './limit-body.ts';
 import { details, paragraphs } from './markdown.ts';
 import { type Note, placeComments } from './place-comments.ts';
 import { nextStep } from './render-failure.ts';
-import { renderPlotImage } from './render-status.ts';
+import { movedInWords, renderPlotImage } from './render-status.ts';
 import { standingOf, withCurrentReport } from './run-progress.ts';
 import type { RunView } from './run-view.ts';
 
@@ -37,7 +37,8 @@ export function renderReview(given: RunView, files: readonly ChangedFile[]): Rev
       paragraphs(inPlace > 0 ? 'Findings without a line in this diff:' : 'Findings:', rest.join('\n')),
     view.report !== undefined && renderGoals(view.report),
     renderPlotImage(view),
-    standingOf(view) === 'passed' && renderReviewHints(view),
+    standingOf(view) === 'passed' &&
+      (view.isBranchMoved === true ? movedInWords(view) : renderReviewHints(view)),
   );
   return {
     body: limitBody(body, 'Cut here; the check has the rest.'),

@@ -67,6 +67,7 @@ function renderLead(view: RunView, page: 'issue' | 'pull'): string {
   const pull = state.github === undefined ? '' : `#${state.github.pullNumber}`;
   switch (standingOf(view)) {
     case 'passed':
+      if (view.isBranchMoved === true) return movedInWords(view);
       return page === 'issue'
         ? `The engine is in ${pull}, ready for review.`
         : `Built, verified and timed at ${commit(view)}. Ready for review${source.kind === 'issue' ? `; merging it closes #${source.number}` : ''}.`;
@@ -79,6 +80,13 @@ function renderLead(view: RunView, page: 'issue' | 'pull'): string {
     default:
       return pull !== '' && page === 'issue' ? `The draft is in ${pull}.` : '';
   }
+}
+
+/** The verdict holds for one commit, and the branch shows another: nobody is asked to review that. */
+export function movedInWords(view: RunView): string {
+  const { github } = view.run.state;
+  const pull = github === undefined ? 'the pull request' : `#${github.pullNumber}`;
+  return `The verdict is about ${commit(view)} alone: the branch was changed or removed while it was judged, so ${pull} stays a draft and its head is not verified. Take the other commits back and comment \`/metainfer retry\`, or take the verified commit from the branch's history.`;
 }
 
 function commit({ run }: RunView): string {

@@ -3,7 +3,7 @@ import { findingLine, findingsOf } from './findings.ts';
 import { failureInWords, verdictInWords } from './headline.ts';
 import { paragraphs } from './markdown.ts';
 import { nextStep } from './render-failure.ts';
-import { isRefusedText } from './render-status.ts';
+import { isRefusedText, movedInWords } from './render-status.ts';
 import { standingOf, withCurrentReport } from './run-progress.ts';
 import { engineName, type RunView } from './run-view.ts';
 
@@ -18,6 +18,8 @@ export function renderTerminalComment(given: RunView): string | null {
   const pull = view.run.state.github?.pullNumber;
   if (standing === 'passed') {
     const verdict = view.report === undefined ? '' : `: ${inlineText(verdictInWords(view.report))}`;
+    if (view.isBranchMoved === true)
+      return `⚠️ **${inlineText(engineName(view))} passed**${verdict}, but its branch moved. ${movedInWords(view)}`;
     const closes = view.run.source.kind === 'issue' ? ' Merging it closes this issue.' : '';
     return `✅ **${inlineText(engineName(view))} passed**${verdict}.${pull === undefined ? '' : ` Please review #${pull}.`}${closes}`;
   }

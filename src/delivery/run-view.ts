@@ -50,6 +50,8 @@ export interface RunView {
   /** Number of the run of this repository that must end first; null where it is this run's turn. */
   readonly waitingBehind: number | null;
   readonly queue: QueueView | null;
+  /** Passed, and the branch has commits since (or is gone) that nobody verified. */
+  readonly isBranchMoved?: boolean;
   /** Least permission that may let a run past its plan, from the repository's settings; absent: write. */
   readonly approvalFrom?: Permission | 'anyone';
 }

@@ -28,7 +28,9 @@ export async function handleCommand(
   const client = clientOf(context, intent.repository);
   await reactTo(client, intent.place, 'eyes');
   for (const [index, command] of intent.commands.entries()) {
-    const outcome = await answerCommand(context, intent, command);
+    const outcome = await answerOnce(context, deliveryId, index, () =>
+      answerCommand(context, intent, command),
+    );
     if (outcome.text !== undefined)
       await replyTo(client, intent.place, deliveryId, `command-${index}`, outcome.text);
     await reactTo(client, intent.place, outcome.reaction);
@@ -36,6 +38,23 @@ export async function handleCommand(
   return done(
     intent.commands.map((command) => (command.kind === 'command' ? command.name : 'unknown')).join(', '),
   );
+}
+
+/** What a command did is remembered before it is told: a delivery that is taken up again does nothing twice. */
+async function answerOnce(
+  { store }: AppContext,
+  deliveryId: string,
+  index: number,
+  answer: () => Promise<CommandOutcome>,
+): Promise<CommandOutcome> {
+  const key = `outcome-${index}`;
+  const known = await store.effects.find(deliveryId, key);
+  if (typeof known?.githubId === 'string') return JSON.parse(known.githubId) as CommandOutcome;
+  const outcome = await answer();
+  await store.effects.finish(deliveryId, key, {
+    ...{ githubId: JSON.stringify(outcome), url: null, contentSha256: null },
+  });
+  return outcome;
 }
 
 async function answerCommand(

@@ -1,3 +1,4 @@
+import type { RepositoryClient } from '../adapters/github/repository-client.ts';
 import { renderDailyLimit, renderLabelRefused, renderSeveralBlocks } from '../delivery/intake-texts.ts';
 import { renderRefusal } from '../delivery/replies.ts';
 import type { Intent } from '../model/github.ts';
@@ -6,7 +7,7 @@ import { done, type Handled, ignored } from './answer.ts';
 import { type AppContext, approvedLabel, clientOf } from './app-context.ts';
 import { askPermission, readRepositoryConfig } from './ask-permission.ts';
 import { hashRequest } from './constraint-request.ts';
-import { requestRun, runsOfSource } from './request-run.ts';
+import { findSame, requestRun, runsOfSource } from './request-run.ts';
 import { issueScope } from './run-view.ts';
 
 type IssueIntent = Intent & { readonly kind: 'consider-issue' };
@@ -20,6 +21,8 @@ export async function handleIssue(
   const block = findConstraintBlock(intent.body);
   if (block.kind === 'none') return ignored('no constraint file in the body');
   const client = clientOf(context, intent.repository);
+  if (intent.reason !== 'labeled' && (await isOutdated(client, intent)))
+    return ignored('edited since: the newer delivery decides');
   if (block.kind === 'several') {
     if (intent.reason === 'labeled') return ignored('several constraint files');
     const once = { scope: issueScope(intent.repository, intent.issue), key: 'status' };
@@ -27,26 +30,38 @@ export async function handleIssue(
     return done('several constraint files');
   }
   if (intent.reason === 'labeled') {
-    return intent.label === approvedLabel
+    return intent.label?.toLowerCase() === approvedLabel
       ? approve(context, intent, block.text, deliveryId)
       : ignored(`label ${intent.label}`);
   }
-  const refusal = await findRefusal(context, intent);
-  if (refusal !== undefined) {
-    await client.react({ kind: 'issue', number: intent.issue }, '-1');
-    await client.createComment({ scope: deliveryId, key: 'refusal' }, intent.issue, refusal);
-    return done('refused');
-  }
-  const { run, isNew } = await requestRun(context, {
+  const request = {
     repository: intent.repository,
     source: { kind: 'issue', number: intent.issue, path: null, firstLine: block.firstLine },
     actor: intent.actor,
     text: block.text,
     holdAfterPlan: false,
-  });
+  } as const;
+  const same = await findSame(context, request);
+  if (same !== undefined) return ignored(`asks for the same as run ${same.number}`);
+  const refusal = await findRefusal(context, intent);
+  if (refusal !== undefined) {
+    await client.react({ kind: 'issue', number: intent.issue }, '-1');
+    // Once for each person and issue, however often they edit.
+    const once = { scope: issueScope(intent.repository, intent.issue), key: `refusal:${intent.actor.id}` };
+    await client.createComment(once, intent.issue, refusal);
+    return done('refused');
+  }
+  const { run, isNew } = await requestRun(context, request);
   if (!isNew) return ignored(`asks for the same as run ${run.number}`);
   await client.react({ kind: 'issue', number: intent.issue }, 'eyes');
   return done(`run ${run.number}`);
+}
+
+/** Deliveries come in any order: an edit that another one has overtaken must not have the last word. */
+async function isOutdated(client: RepositoryClient, intent: IssueIntent): Promise<boolean> {
+  const { body } = await client.readIssue(intent.issue);
+  const normal = (text: string) => text.replaceAll('\r\n', '\n').trimEnd();
+  return normal(body) !== normal(intent.body);
 }
 
 async function findRefusal(context: AppContext, intent: IssueIntent): Promise<string | undefined> {

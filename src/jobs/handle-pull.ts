@@ -21,6 +21,8 @@ export async function handlePull(context: AppContext, intent: PullIntent): Promi
   const { repository, pull } = intent;
   if (intent.headRef.startsWith('metainfer/')) return ignored("an engine's own pull request");
   const client = clientOf(context, repository);
+  // Deliveries come in any order: the one about the head decides.
+  if ((await client.readPull(pull)).headSha !== intent.headSha) return ignored('pushed to since');
   const files = (await client.listPullFiles(pull)).filter(
     ({ path, status }) => status !== 'removed' && constraintPath.test(path) && !enginePath.test(path),
   );

@@ -31,6 +31,17 @@ export async function runsOfSource(
   return runs.filter((run) => run.source.path === source.path);
 }
 
+/** The newest run of this source, where it asks the same. */
+export async function findSame(
+  context: AppContext,
+  { repository, source, text }: Pick<RunRequest, 'repository' | 'source' | 'text'>,
+): Promise<RunRecord | undefined> {
+  const [newest] = await runsOfSource(context, repository, source);
+  const isSame =
+    newest !== undefined && hashRequest(context, newest.state.input.text) === hashRequest(context, text);
+  return isSame ? newest : undefined;
+}
+
 /**
  * A run for what the text asks. Where the newest run of this source asks the same, that one is given back: an edit that
  * changes nothing starts nothing. Otherwise the new run takes the place of every open one.
@@ -39,29 +50,33 @@ export async function requestRun(
   context: AppContext,
   request: RunRequest,
 ): Promise<{ readonly run: RunRecord; readonly isNew: boolean }> {
-  const { repository, source, actor, text } = request;
-  const requestSha256 = hashRequest(context, text);
+  const { repository, source, text } = request;
   const earlier = await runsOfSource(context, repository, source);
-  const newest = earlier[0];
-  const isSame = newest !== undefined && hashRequest(context, newest.state.input.text) === requestSha256;
-  if (isSame && (request.isAnew !== true || isOpen(newest.state))) return { run: newest, isNew: false };
+  const same = await findSame(context, request);
+  const isDue = same === undefined || (request.isAnew === true && !isOpen(same.state));
+  const made = isDue
+    ? await createRun(context, request, hashRequest(context, text))
+    : { run: same, isNew: false };
+  // Also where the run was there: whoever made it may have died before this.
+  for (const run of earlier.filter(
+    (candidate) => isOpen(candidate.state) && candidate.number < made.run.number,
+  ))
+    await stopRun(context, run, made.run.number);
+  return made;
+}
+
+function createRun(
+  context: AppContext,
+  { repository, source, actor, text, holdAfterPlan }: RunRequest,
+  requestSha256: string,
+): Promise<{ readonly run: RunRecord; readonly isNew: boolean }> {
   const id = randomUUID();
   const fileName = source.path ?? `issue #${source.number}`;
   const state = {
     ...startRun(id, { fileName, text, origin: 'github' }, ''),
-    ...(request.holdAfterPlan ? { holdAfterPlan: true } : {}),
+    ...(holdAfterPlan ? { holdAfterPlan } : {}),
   };
-  const made = await context.store.createRun({
-    id,
-    repository,
-    source,
-    requestedBy: actor,
-    state,
-    requestSha256,
-  });
-  for (const run of earlier.filter((candidate) => isOpen(candidate.state) && candidate.id !== made.run.id))
-    await stopRun(context, run, made.run.number);
-  return made;
+  return context.store.createRun({ id, repository, source, requestedBy: actor, state, requestSha256 });
 }
 
 /**

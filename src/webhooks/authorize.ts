@@ -23,7 +23,7 @@ const phrases: Readonly<Record<Capability, string>> = {
   read: 'see runs',
   plan: 'have an engine planned',
   generate: 'have an engine generated',
-  runner: 'have a runner of this repository work',
+  runner: "use or stop this repository's runners",
 };
 
 /**
@@ -65,6 +65,7 @@ function refusal({ capability, permission }: AuthorizationRequest, needed: Permi
   const grant = `An admin of the repository can give you ${needed} permission (Settings → Collaborators)`;
   if (capability === 'read') return `${head} ${grant}.`;
   const change = `or change \`allow.${capability}\` in \`.github/metainfer.yml\``;
-  if (capability === 'plan') return `${head} ${grant} ${change}.`;
+  // The label lets an engine be made; it repeats, measures and stops nothing.
+  if (capability !== 'generate') return `${head} ${grant} ${change}.`;
   return `${head} Somebody who has it can let this constraint file through with the label \`${approvalLabel}\`. ${grant} ${change}.`;
 }

@@ -44,7 +44,7 @@ export const commandTable: readonly CommandDescription[] = [
     name: 'cancel',
     summary: 'stops the run that is under way',
     arguments: {},
-    capability: 'generate',
+    capability: 'runner',
     example: '/metainfer cancel',
   },
   {

@@ -10,6 +10,7 @@ import { readBranch } from './read-branch.ts';
 import {
   addLabel,
   grantedPermissions,
+  listFolder,
   permissionOf,
   react,
   readFile,
@@ -38,6 +39,7 @@ export function createRepositoryClient(session: RepositorySession): RepositoryCl
     repository: session.repository,
     permissionOf: bind(permissionOf),
     readFile: bind(readFile),
+    listFolder: bind(listFolder),
     readBranch: bind(readBranch),
     readIssue: bind(readIssue),
     readPull: bind(readPull),

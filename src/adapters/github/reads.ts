@@ -30,6 +30,20 @@ export async function readFile(
   return Buffer.from(file.content, 'base64').toString('utf8');
 }
 
+/** What lies directly in a folder; GitHub lists at most 1,000 entries. */
+export async function listFolder(
+  session: RepositorySession,
+  path: string,
+  ref: string,
+): ReturnType<RepositoryClient['listFolder']> {
+  const answer = await orUndefined(
+    session.call((octokit) => octokit.rest.repos.getContent({ ...session.place, path, ref })),
+  );
+  return Array.isArray(answer?.data)
+    ? answer.data.map((entry) => ({ path: entry.path, isFolder: entry.type === 'dir' }))
+    : [];
+}
+
 export async function readIssue(
   session: RepositorySession,
   number: number,

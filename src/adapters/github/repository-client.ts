@@ -59,6 +59,11 @@ export interface RepositoryClient {
   permissionOf(user: { readonly id: number; readonly login: string }): Promise<Permission>;
   /** Text of a file at a ref (default: the default branch); undefined where it is not there. ≤ 1 MB. */
   readFile(path: string, ref?: string): Promise<string | undefined>;
+  /** What lies directly in a folder at a ref; empty where there is no such folder. */
+  listFolder(
+    path: string,
+    ref: string,
+  ): Promise<readonly { readonly path: string; readonly isFolder: boolean }[]>;
   /** Commit of a branch, undefined where there is none. */
   readBranch(branch: string): Promise<{ readonly sha: string; readonly treeSha: string } | undefined>;
   readIssue(number: number): Promise<{

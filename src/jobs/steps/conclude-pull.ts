@@ -10,31 +10,42 @@ import { renderFigures } from '../../verification/render-report.ts';
 import { type AppContext, clientOf } from '../app-context.ts';
 import { findReportCommits, reportKey } from '../report-commits.ts';
 import { makeRunView } from '../run-view.ts';
+import { said } from '../said.ts';
 
-/** The end of a run on its engine's pull request: report, checks, review, and ready for review where it passed. */
-export async function concludePull(context: AppContext, run: RunRecord): Promise<void> {
+/**
+ * The end of a run on its engine's pull request: report, checks, review, and ready for review where it passed. Gives
+ * whether the verdict stands for the head of the branch: a branch that moved since is not ready, whatever was measured.
+ */
+export async function concludePull(
+  context: AppContext,
+  run: RunRecord,
+): Promise<{ readonly isBranchMoved: boolean }> {
   const client = clientOf(context, run.repository);
   const github = run.state.github!;
   const isStopped = run.state.status === 'cancelled' || run.state.status === 'superseded';
   if (isStopped && typeof github.workflowRunId === 'number' && github.workflowConclusion === undefined)
     await client.cancelWorkflowRun(github.workflowRunId);
-  const head = run.state.status === 'passed' ? await commitReport(context, run, client) : undefined;
-  const view = await makeRunView(context, run);
+  const isPassed = run.state.status === 'passed';
+  const head = isPassed ? await commitReport(context, run, client) : undefined;
+  const isBranchMoved = isPassed && head === undefined;
+  const view = await makeRunView(context, run, { isBranchMoved });
   const check = renderCheck(view);
   const once = (key: string) => ({ scope: run.id, key: `${key}:${run.state.attempt}` });
   if (github.checkRunId !== undefined) await client.updateCheck(once('check-end'), github.checkRunId, check);
   if (head !== undefined)
     await client.createCheck(once('check-head'), head, run.id, check, view.links.dashboard);
-  if (isStopped) return;
+  if (isStopped) return { isBranchMoved };
   if (view.report !== undefined) {
     const files = await client.listPullFiles(github.pullNumber);
     const review = renderReview(view, files);
-    await client.createReview(once('review'), github.pullNumber, head ?? github.engineCommit, review);
+    const commit = head ?? github.engineCommit;
+    await said(context, run, () => client.createReview(once('review'), github.pullNumber, commit, review));
   }
-  if (head === undefined) return;
+  if (head === undefined) return { isBranchMoved };
   const body = renderPullBody(view, { closes: run.source.kind === 'issue' });
-  await client.markReady(once('ready'), { nodeId: github.pullNodeId, body });
-  await askReviewers(run, client);
+  await said(context, run, () => client.markReady(once('ready'), { nodeId: github.pullNodeId, body }));
+  await said(context, run, () => askReviewers(run, client));
+  return { isBranchMoved };
 }
 
 /**

@@ -5,6 +5,7 @@ import type { RunRecord } from '../../model/run-record.ts';
 import { type AppContext, clientOf, needsKnowledgeLabel } from '../app-context.ts';
 import { runsOfSource } from '../request-run.ts';
 import { makeRunView } from '../run-view.ts';
+import { said } from '../said.ts';
 import { tellSource } from '../tell-source.ts';
 import { tryKey } from '../try-key.ts';
 import { concludePull } from './conclude-pull.ts';
@@ -22,25 +23,27 @@ export async function conclude(context: AppContext, run: RunRecord): Promise<Run
     state: { ...run.state, status: run.state.ending ?? 'failed', next: null },
   };
   const { state, source, repository } = ended;
+  let isBranchMoved = false;
   if (state.github !== undefined) {
-    await concludePull(context, ended);
-    await tellPull(context, ended);
+    await said(context, run, async () => {
+      ({ isBranchMoved } = await concludePull(context, ended));
+    });
+    await said(context, run, () => tellPull(context, ended, { isBranchMoved }));
   }
   const isUnread = state.constraints === undefined;
   if (source.kind === 'pull' && state.github === undefined && state.status === 'failed')
-    await reviewSource(context, ended);
+    await said(context, run, () => reviewSource(context, ended));
+  const view = await makeRunView(context, ended, { isBranchMoved });
   // A superseded run's sticky comment belongs to the newer run already.
   if (state.status !== 'superseded' && !(source.kind === 'pull' && isUnread))
-    await tellSource(context, ended, renderIssueStatus(await makeRunView(context, ended)));
+    await said(context, run, () => tellSource(context, ended, renderIssueStatus(view)));
+  const client = clientOf(context, repository);
   if (state.failure?.code === 'NOT_COVERED')
-    await clientOf(context, repository).addLabel(source.number, needsKnowledgeLabel);
-  const body = renderTerminalComment(await makeRunView(context, ended));
+    await said(context, run, () => client.addLabel(source.number, needsKnowledgeLabel));
+  const body = renderTerminalComment(view);
+  const once = { scope: run.id, key: `end:${tryKey(state)}` };
   if (body !== null && state.github !== undefined && !(await isFirstWord(context, ended)))
-    await clientOf(context, repository).createComment(
-      { scope: run.id, key: `end:${tryKey(state)}` },
-      source.number,
-      body,
-    );
+    await said(context, run, () => client.createComment(once, source.number, body));
   return { type: 'concluded' };
 }
 

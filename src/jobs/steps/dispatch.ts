@@ -17,6 +17,7 @@ export async function dispatch(context: AppContext, run: RunRecord): Promise<Run
   const github = state.github!;
   const attempt = state.attempt + 1;
   await requireSetup(context, run);
+  await requireOpenPull(context, run);
   const requestId = `${run.id}-${attempt}`;
   const labels = await labelsOf(context, run);
   // What follows is written for the state that the run is in once the job is queued.
@@ -47,6 +48,24 @@ export async function dispatch(context: AppContext, run: RunRecord): Promise<Run
   return { type: 'dispatched', requestId, workflowRunId, checkRunId: check.id };
 }
 
+/** A verdict needs somewhere to stand. @throws AppError BRANCH_MOVED */
+async function requireOpenPull(context: AppContext, run: RunRecord): Promise<void> {
+  const { pullNumber, branch } = run.state.github!;
+  const client = clientOf(context, run.repository);
+  const pull = await client.readPull(pullNumber);
+  const problem =
+    pull.state === 'closed'
+      ? `pull request #${pullNumber} is ${pull.isMerged ? 'merged' : 'closed'}`
+      : (await client.readBranch(branch)) === undefined
+        ? `the branch ${branch} is gone`
+        : undefined;
+  if (problem === undefined) return;
+  throw new AppError(
+    'BRANCH_MOVED',
+    `There is nothing to verify: ${problem}. Reopen or restore it and comment \`/metainfer retry\`, or ask anew in another issue.`,
+  );
+}
+
 /** @throws AppError WORKFLOW_MISSING after a comment that says what to set up and how */
 async function requireSetup(context: AppContext, run: RunRecord): Promise<void> {
   const { repository, state } = run;
@@ -68,9 +87,13 @@ function inWorkflow(run: RunRecord, github: GithubTrail, attempt: number): RunRe
 }
 
 /** The sticky comment of the engine's pull request. */
-export async function tellPull(context: AppContext, run: RunRecord): Promise<void> {
+export async function tellPull(
+  context: AppContext,
+  run: RunRecord,
+  more: { readonly isBranchMoved?: boolean } = {},
+): Promise<void> {
   const number = run.state.github!.pullNumber;
-  const body = renderPullStatus(await makeRunView(context, run));
+  const body = renderPullStatus(await makeRunView(context, run, more));
   const once = { scope: issueScope(run.repository, number), key: 'status' };
   await clientOf(context, run.repository).upsertComment(once, number, body);
 }

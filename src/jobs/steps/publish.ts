@@ -35,7 +35,7 @@ export async function publish(context: AppContext, run: RunRecord): Promise<RunE
       base: baseBranch,
       expectedHead: earlier.head,
       files,
-      deletions: earlier.paths.filter((path) => !files.some((file) => file.path === path)),
+      deletions: await findStrangers(client, enginePath, earlier.head ?? baseBranch, files),
       message: `feat(engines): ${name}\n\nGenerated for ${source.kind === 'issue' ? 'issue' : 'pull request'} #${source.number}.`,
       trailers: {
         'Metainfer-Run': run.id,
@@ -63,11 +63,30 @@ export async function publish(context: AppContext, run: RunRecord): Promise<RunE
   };
 }
 
+/**
+ * What lies in the engine's folder and is no part of this engine: left by an earlier one of that name, or by a person.
+ * The engine is judged as a whole folder, so it goes; the pull request shows that.
+ */
+async function findStrangers(
+  client: RepositoryClient,
+  enginePath: string,
+  ref: string,
+  files: readonly { readonly path: string }[],
+): Promise<readonly string[]> {
+  const entries = await client.listFolder(enginePath, ref);
+  const folder = entries.find(({ isFolder }) => isFolder);
+  if (folder !== undefined) {
+    throw new AppError(
+      'BRANCH_MOVED',
+      `${folder.path} lies where the engine goes, and an engine has no folders inside. Nothing was changed. Move it elsewhere, or give the engine another name.`,
+    );
+  }
+  return entries.map(({ path }) => path).filter((path) => !files.some((file) => file.path === path));
+}
+
 interface Earlier {
   /** Head of the branch that a former run of this issue left; undefined: there is no branch, or no run of ours made it. */
   readonly head: string | undefined;
-  /** Files that the former run committed. */
-  readonly paths: readonly string[];
   readonly pull: Pull | undefined;
 }
 
@@ -85,7 +104,7 @@ async function findEarlier(
     limit: 50,
   });
   const former = runs.find(({ id, state }) => id !== run.id && state.github?.branch === branch);
-  const nothing = { head: undefined, paths: [], pull: undefined };
+  const nothing = { head: undefined, pull: undefined };
   if (former === undefined) return nothing;
   const trail = former.state.github!;
   const head = await client.readBranch(branch);
@@ -101,13 +120,8 @@ async function findEarlier(
     );
   }
   const pull = await client.readPull(trail.pullNumber);
-  const engine = await context.store.readDocument(former.id, 'engine');
-  const folder = trail.enginePath;
-  const paths = (engine?.files ?? []).map(({ path }) => `${folder}/${path}`);
-  if (reports.length > 0) paths.push(`${folder}/report.json`);
   return {
     head: own.find((sha) => sha === head.sha) ?? head.sha,
-    paths,
     pull: pull.state === 'open' ? pull : undefined,
   };
 }
