@@ -1,4 +1,3 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -6,7 +5,10 @@ import { type ApplicationFunction, createNodeMiddleware, Probot } from 'probot';
 import { AppOctokit } from './adapters/github/app-octokit.ts';
 import { createAppClient } from './adapters/github/create-app-client.ts';
 import type { AppClient } from './adapters/github/repository-client.ts';
+import { addressText, closeServer, listen, type RequestHandler } from './adapters/http/listen.ts';
+import { createWebhookReceiver } from './adapters/http/receive-webhook.ts';
 import { labelsFor, readRunnerLabels } from './adapters/runner/runner-labels.ts';
+import { describeFolderFault, makeFolder } from './adapters/store/make-folder.ts';
 import { openStore, type StoreTarget } from './adapters/store/open-store.ts';
 import type { JobHandlers, Store } from './adapters/store/store.ts';
 import { createDashboard } from './dashboard/dashboard.ts';
@@ -16,6 +18,7 @@ import type { AppContext, Home } from './jobs/app-context.ts';
 import { handleDelivery } from './jobs/handle-delivery.ts';
 import { performStep } from './jobs/perform-step.ts';
 import { reconcile } from './jobs/reconcile.ts';
+import { AppError } from './model/errors.ts';
 import { step } from './pipeline.ts';
 import { renderPlan } from './plan/render-plan.ts';
 import { openKnowledge } from './preparation/knowledge-base.ts';
@@ -58,8 +61,8 @@ export interface RunningApp {
 }
 
 const webhooksPath = '/api/github/webhooks';
-/** GitHub sends nothing larger. */
-const largestPayload = 25 * 2 ** 20;
+/** Requests in flight may finish for this long once the app is being stopped. */
+const requestGraceSeconds = 2;
 
 /** The app function: every delivery is stored with its job in one transaction, then acknowledged. Nothing else. */
 export function createAppFunction(
@@ -79,22 +82,40 @@ export function createAppFunction(
 }
 
 /**
- * Starts one instance: store, queues, webhooks, dashboard. Several may share a PostgreSQL database.
- * @throws AppError DATABASE_UNAVAILABLE, KNOWLEDGE_INVALID
+ * Starts one instance: store, queues, webhooks, dashboard. Several may share a PostgreSQL database. Nothing stays open
+ * where it does not start.
+ * @throws AppError SETTINGS_INVALID, DATABASE_UNAVAILABLE, KNOWLEDGE_INVALID
  */
 export async function startApp(settings: AppSettings, log: Logger): Promise<RunningApp> {
+  const opened: (() => Promise<void>)[] = [];
+  try {
+    return await open(settings, log, opened);
+  } catch (error) {
+    for (const close of opened.reverse()) {
+      await close().catch((late: unknown) => log.warn({ err: late }, 'the end of the start-up met an error'));
+    }
+    throw error;
+  }
+}
+
+async function open(
+  settings: AppSettings,
+  log: Logger,
+  opened: (() => Promise<void>)[],
+): Promise<RunningApp> {
+  await assertCacheFolder(settings.cacheFolder);
+  // First of all: a port that is taken is said at once, and whoever comes too early gets an answer.
+  let handle: RequestHandler = async (_, response) => {
+    response.writeHead(503, { 'retry-after': '5', connection: 'close' }).end('starting\n');
+  };
+  const server = await listen(settings, (request, response) => handle(request, response), log);
+  opened.push(() => closeServer(server, 0));
   const catalog = await openKnowledge(settings.cacheFolder, settings.knowledgeFolder);
   const labels = await readRunnerLabels(join(packageRoot(), 'runner-config/labels.yaml'));
-  const opened = await openStore(settings.database, { log, instance: settings.instance, step });
-  const { store, queues } = opened;
-  const probot = new Probot({
-    appId: settings.appId,
-    privateKey: settings.privateKey,
-    secret: settings.webhookSecret,
-    baseUrl: settings.apiUrl,
-    Octokit: settings.writeSpacing === 'github' ? AppOctokit : unspacedOctokit(),
-    log,
-  });
+  const database = await openStore(settings.database, { log, instance: settings.instance, step });
+  opened.push(database.close);
+  const { store, queues } = database;
+  const probot = createProbot(settings, log);
   const client = createAppClient({ probot, effects: store.effects, log });
   const metrics = createMetrics(store, client.requestCounts);
   let isReady = true;
@@ -102,15 +123,9 @@ export async function startApp(settings: AppSettings, log: Logger): Promise<Runn
     ...{ store, metrics, githubUrl: settings.githubUrl, operatorToken: settings.operatorToken, log },
     ...{ renderPlan, renderPlot, isReady: () => isReady },
   });
-  const middleware = await createNodeMiddleware(createAppFunction(store, metrics, log), {
-    probot,
-    webhooksPath,
-  });
-  const server = await listen(settings, async (request, response) => {
-    if (refuseLarge(request, response) || (await dashboard(request, response))) return;
-    await middleware(request, response, () => response.writeHead(404).end('Not found\n'));
-  });
-  const url = `http://${settings.host}:${(server.address() as AddressInfo).port}`;
+  const app = createAppFunction(store, metrics, log);
+  const receive = createWebhookReceiver(await createNodeMiddleware(app, { probot, webhooksPath }));
+  const url = `http://${addressText(settings.host, (server.address() as AddressInfo).port)}`;
   const context: AppContext = {
     ...{ store, queues, app: client, catalog, log, home: settings.home },
     publicUrl: settings.publicUrl === 'listening' ? url : settings.publicUrl,
@@ -122,13 +137,53 @@ export async function startApp(settings: AppSettings, log: Logger): Promise<Runn
   };
   await queues.start(createHandlers(context));
   await queues.sendReconcile();
+  handle = async (request, response) => {
+    if (isWebhook(request.url)) return receive(request, response);
+    if (!(await dashboard(request, response))) response.writeHead(404).end('Not found\n');
+  };
   const stop = async (graceSeconds: number): Promise<void> => {
     isReady = false;
-    await close(server);
+    await closeServer(server, requestGraceSeconds);
     await queues.stop(graceSeconds);
-    await opened.close();
+    await database.close();
   };
   return { url, client, store, stop };
+}
+
+/** Whether it can be written is another matter: an existing cache may be read-only. */
+async function assertCacheFolder(folder: string): Promise<void> {
+  try {
+    await makeFolder(folder);
+  } catch (error) {
+    throw new AppError(
+      'SETTINGS_INVALID',
+      `The cache folder ${folder} cannot be used: ${describeFolderFault(error)}.\n` +
+        'Set METAINFER_CACHE to a folder that this user can make or write, or leave it out.',
+      { cause: error },
+    );
+  }
+}
+
+function isWebhook(url = '/'): boolean {
+  const [path] = url.split('?', 1);
+  return path === webhooksPath || path === `${webhooksPath}/`;
+}
+
+function createProbot(settings: AppSettings, log: Logger): Probot {
+  return new Probot({
+    appId: settings.appId,
+    privateKey: settings.privateKey,
+    secret: settings.webhookSecret,
+    baseUrl: settings.apiUrl,
+    Octokit: settings.writeSpacing === 'github' ? AppOctokit : unspacedOctokit(),
+    log: log.child({}, { serializers: { err: withoutPayload } }),
+  });
+}
+
+/** Probot hangs the whole delivery on an error; what people wrote in private repositories isn't for the log. */
+function withoutPayload(error: Error & { readonly code?: unknown }): object {
+  const { name, message, code, stack } = error;
+  return { type: name, message, code, stack };
 }
 
 function unspacedOctokit(): typeof AppOctokit {
@@ -148,34 +203,4 @@ function createHandlers(context: AppContext): JobHandlers {
       context.log.error({ queue, data }, 'a job was given up');
     },
   };
-}
-
-function listen(
-  { host, port }: AppSettings,
-  handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
-): Promise<Server> {
-  const server = createServer((request, response) => {
-    handle(request, response).catch(() => {
-      if (!response.headersSent) response.writeHead(500);
-      response.end();
-    });
-  });
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => resolve(server));
-  });
-}
-
-function refuseLarge(request: IncomingMessage, response: ServerResponse): boolean {
-  if (Number(request.headers['content-length'] ?? 0) <= largestPayload) return false;
-  response.writeHead(413, { connection: 'close' }).end('Too large\n');
-  return true;
-}
-
-/** Waits for requests in flight; idle keep-alive connections would hold it open for seconds. */
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
-  });
 }

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { AppError } from './model/errors.ts';
 import { readPrivateKey } from './model/private-key.ts';
+import { looksLikePath, showSetting } from './model/show-setting.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -23,7 +24,10 @@ export interface Config {
 export function readConfig(environment: Environment = process.env): Config {
   const sandbox = environment.METAINFER_SANDBOX ?? 'auto';
   if (sandbox !== 'auto' && sandbox !== 'off') {
-    throw new AppError('USAGE', `METAINFER_SANDBOX is "${sandbox}"; it may be "auto" (default) or "off".`);
+    throw new AppError(
+      'USAGE',
+      `METAINFER_SANDBOX is ${showSetting(sandbox)}; it may be "auto" (default) or "off".`,
+    );
   }
   const cacheRoot = environment.XDG_CACHE_HOME || join(homedir(), '.cache');
   return Object.freeze({
@@ -35,12 +39,23 @@ export function readConfig(environment: Environment = process.env): Config {
   });
 }
 
-/** Adds the settings of a .env file in the working directory; what the environment says already stays. */
+/**
+ * Adds the settings of a .env file in the working directory; what the environment says already stays.
+ * @throws AppError SETTINGS_INVALID where there is one that cannot be read
+ */
 export function loadEnvironmentFile(): void {
   try {
     process.loadEnvFile();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return;
+    // Node.js says of a folder that its contents are no text.
+    const reason = code === 'ERR_INVALID_ARG_TYPE' ? 'it is a folder' : code;
+    throw new AppError(
+      'SETTINGS_INVALID',
+      `${resolve('.env')} cannot be read (${reason}): settings are read from that file where there is one. Move it away, or make it a file that this user can read.`,
+      { cause: error },
+    );
   }
 }
 
@@ -77,12 +92,13 @@ export interface ServeConfig {
 export function readServeConfig(environment: Environment = process.env): ServeConfig {
   const settings: Settings = { environment, problems: [] };
   const { cacheFolder } = readConfig(environment);
+  assertPath(settings, 'METAINFER_CACHE', cacheFolder);
   const githubUrl = readGitHubUrl(settings);
   const config: ServeConfig = {
     appId: readAppId(settings),
     privateKey: readKey(settings),
     webhookSecret: readWebhookSecret(settings),
-    host: textOf(settings, 'HOST') ?? '127.0.0.1',
+    host: readHost(settings),
     port: readPort(settings),
     database: readDatabase(settings, cacheFolder),
     cacheFolder,
@@ -129,7 +145,9 @@ function readAppId(settings: Settings): number {
 function readKey(settings: Settings): string {
   const { problems, environment } = settings;
   const path = textOf(settings, 'PRIVATE_KEY_PATH');
-  const name = environment.PRIVATE_KEY?.trim() ? 'PRIVATE_KEY' : `the file of PRIVATE_KEY_PATH (${path})`;
+  const name = environment.PRIVATE_KEY?.trim()
+    ? 'PRIVATE_KEY'
+    : `the file of PRIVATE_KEY_PATH (${showSetting(path ?? '')})`;
   let text = environment.PRIVATE_KEY?.trim() ?? '';
   if (text === '' && path === undefined) {
     problems.push(
@@ -143,7 +161,7 @@ function readKey(settings: Settings): string {
     } catch (error) {
       const reason = (error as NodeJS.ErrnoException).code ?? 'unknown';
       problems.push(
-        `PRIVATE_KEY_PATH is "${path}", and there is no file that can be read (${reason}): give the path of the .pem file.`,
+        `PRIVATE_KEY_PATH is ${showSetting(path!)}, and there is no file that can be read (${reason}): give the path of the .pem file.`,
       );
       return '';
     }
@@ -171,12 +189,28 @@ function readWebhookSecret(settings: Settings): string {
   return secret;
 }
 
+function readHost(settings: Settings): string {
+  const host = textOf(settings, 'HOST') ?? '127.0.0.1';
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,252}$|^[0-9A-Fa-f:.]{2,45}(?:%[A-Za-z0-9._-]{1,20})?$/.test(host))
+    return host;
+  settings.problems.push(
+    `HOST is ${showSetting(host)}; expected an address or name of this machine alone, such as 127.0.0.1 (the default) or 0.0.0.0 (all networks).`,
+  );
+  return host;
+}
+
 function readPort(settings: Settings): number {
   const written = textOf(settings, 'PORT') ?? '3000';
   const port = Number(written);
   if (/^\d{1,5}$/.test(written) && port <= 65_535) return port;
-  settings.problems.push(`PORT is "${written}"; expected a number from 0 (any free port) to 65535.`);
+  settings.problems.push(
+    `PORT is ${showSetting(written)}; expected a number from 0 (any free port) to 65535.`,
+  );
   return 0;
+}
+
+function assertPath({ problems }: Settings, name: string, text: string): void {
+  if (!looksLikePath(text)) problems.push(`${name} is ${showSetting(text)}; expected the path of a folder.`);
 }
 
 function readDatabase(settings: Settings, cacheFolder: string): ServeConfig['database'] {
@@ -184,6 +218,7 @@ function readDatabase(settings: Settings, cacheFolder: string): ServeConfig['dat
   if (url === undefined) {
     const dataRoot = textOf(settings, 'XDG_DATA_HOME') ?? join(homedir(), '.local/share');
     const folder = textOf(settings, 'METAINFER_DATA') ?? join(dataRoot, 'metainfer');
+    assertPath(settings, 'METAINFER_DATA', folder);
     return { kind: 'embedded', folder: resolve(folder), cacheFolder };
   }
   // The address may hold a password, so it isn't repeated.
@@ -198,11 +233,11 @@ function readDatabase(settings: Settings, cacheFolder: string): ServeConfig['dat
 function readPublicUrl(settings: Settings): string | null {
   const written = textOf(settings, 'METAINFER_PUBLIC_URL');
   if (written === undefined) return null;
-  if (/^https?:\/\/[^\s]+$/.test(written) && URL.canParse(written) && !/[?#]/.test(written)) {
+  if (/^https?:\/\/[^\s]+$/.test(written) && URL.canParse(written) && !/[?#@]/.test(written)) {
     return written.replace(/\/+$/, '');
   }
   settings.problems.push(
-    `METAINFER_PUBLIC_URL is "${written}"; expected the address where people reach this app, such as https://metainfer.example.org. Leave it out where they can't.`,
+    `METAINFER_PUBLIC_URL is ${showSetting(written)}; expected the address where people reach this app, such as https://metainfer.example.org. Leave it out where they can't.`,
   );
   return null;
 }
@@ -212,12 +247,12 @@ function readHome(settings: Settings): ServeConfig['home'] {
   const sha = textOf(settings, 'METAINFER_HOME_SHA')?.toLowerCase() ?? '';
   if (!/^[A-Za-z0-9][A-Za-z0-9-]{0,38}\/[A-Za-z0-9._-]{1,100}$/.test(repository)) {
     settings.problems.push(
-      `METAINFER_HOME_REPOSITORY is ${repository === '' ? 'missing' : `"${repository}"`}; expected owner/name of your copy of metainfer-bot: runners take the harness from there.`,
+      `METAINFER_HOME_REPOSITORY is ${repository === '' ? 'missing' : showSetting(repository)}; expected owner/name of your copy of metainfer-bot: runners take the harness from there.`,
     );
   }
   if (!/^[0-9a-f]{40}$/.test(sha)) {
     settings.problems.push(
-      `METAINFER_HOME_SHA is ${sha === '' ? 'missing' : `"${sha}"`}; expected the full commit (40 digits) of that repository which runners use: \`git rev-parse HEAD\` in it.`,
+      `METAINFER_HOME_SHA is ${sha === '' ? 'missing' : showSetting(sha)}; expected the full commit (40 digits) of that repository which runners use: \`git rev-parse HEAD\` in it.`,
     );
   }
   return { repository, sha };
@@ -227,12 +262,12 @@ function readGitHubUrl(settings: Settings): string {
   const host = textOf(settings, 'GHE_HOST');
   const protocol = textOf(settings, 'GHE_PROTOCOL') ?? 'https';
   if (protocol !== 'https' && protocol !== 'http') {
-    settings.problems.push(`GHE_PROTOCOL is "${protocol}"; expected https (default) or http.`);
+    settings.problems.push(`GHE_PROTOCOL is ${showSetting(protocol)}; expected https (default) or http.`);
   }
   if (host === undefined || host.toLowerCase() === 'github.com') return 'https://github.com';
   if (!/^[A-Za-z0-9.-]+(?::\d{1,5})?$/.test(host)) {
     settings.problems.push(
-      `GHE_HOST is "${host}"; expected a host name alone, such as github.example.org. Leave it out for github.com.`,
+      `GHE_HOST is ${showSetting(host)}; expected a host name alone, such as github.example.org. Leave it out for github.com.`,
     );
   }
   return `${protocol}://${host}`;
@@ -252,6 +287,6 @@ function readLogLevel(settings: Settings): ServeConfig['logLevel'] {
   const written = textOf(settings, 'LOG_LEVEL') ?? 'info';
   const level = logLevels.find((name) => name === written);
   if (level !== undefined) return level;
-  settings.problems.push(`LOG_LEVEL is "${written}"; expected one of ${logLevels.join(', ')}.`);
+  settings.problems.push(`LOG_LEVEL is ${showSetting(written)}; expected one of ${logLevels.join(', ')}.`);
   return 'info';
 }

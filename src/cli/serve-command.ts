@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { hostname } from 'node:os';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { loadEnvironmentFile, readServeConfig } from '../config.ts';
 import type { Command } from './command.ts';
 
@@ -19,12 +19,14 @@ export const serveCommand: Command = {
     const config = readServeConfig();
     const log = pino({ level: config.logLevel });
     // Loaded here: the other commands start without Probot.
+    const starting = endAtOnce(context.signal, log);
     const { startApp } = await import('../app.ts');
     const { logLevel: __, ...settings } = config;
     const app = await startApp(
       { ...settings, writeSpacing: 'github', instance: `${hostname()}-${process.pid}` },
       log,
     );
+    starting.isOver();
     log.info({ url: app.url, dashboard: `${app.url}/runs` }, 'the app is up');
     if (!context.signal.aborted) await once(context.signal, 'abort');
     log.info({ graceSeconds }, 'stopping: running jobs may finish');
@@ -32,3 +34,17 @@ export const serveCommand: Command = {
     return { exitCode: 0, data: { url: app.url }, text: '' };
   },
 };
+
+/**
+ * While the app starts, SIGTERM ends the process there and then: a start-up may wait long for a disk, a server or a name,
+ * and leaves nothing behind that the next one doesn't clear up. Over, it is the command that stops the app.
+ */
+function endAtOnce(signal: AbortSignal, log: Logger): { isOver(): void } {
+  const end = (): void => {
+    log.info('stopped while it started');
+    process.exit(0);
+  };
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end);
+  return { isOver: () => signal.removeEventListener('abort', end) };
+}

@@ -89,16 +89,26 @@ async function insert(
     [
       delivery.id,
       delivery.event,
-      delivery.action,
+      delivery.action === null ? null : plainText(delivery.action),
       delivery.repositoryId,
       delivery.installationId,
       delivery.semanticKey,
       delivery.copyWindowSeconds,
-      JSON.stringify(delivery.payload),
+      writeJson(delivery.payload),
       outcome,
       detail,
     ],
   );
+}
+
+/** JSON.stringify exhausts the stack where JSON.parse does not; nothing of GitHub is nested so deeply. */
+function writeJson(payload: unknown): string {
+  try {
+    return JSON.stringify(payload);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return JSON.stringify('nested too deeply to be stored');
+  }
 }
 
 type DeliveryRow = {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
@@ -10,6 +10,7 @@ import type { Logger } from 'pino';
 import { AppError } from '../../model/errors.ts';
 import { createDatabase, type Database } from './database.ts';
 import { lockFolder } from './folder-lock.ts';
+import { describeFolderFault, makeFolder } from './make-folder.ts';
 
 // The default of 128 MB is kept in memory whole, for a database of a few.
 const startParams = [...PGlite.defaultStartParams, '-c', 'shared_buffers=16MB'];
@@ -19,10 +20,11 @@ const templateName = 'pglite-0.5-empty.tar.gz';
 /**
  * Opens PostgreSQL in this process on a folder, which is made on first use: from a template in the cache folder where
  * there is one (2 s instead of 10).
- * @throws AppError DATABASE_UNAVAILABLE when another process has the folder or its data does not open
+ * @throws AppError DATABASE_UNAVAILABLE when the folder cannot be written, another process has it, or its data does not
+ * open
  */
 export async function openEmbedded(folder: string, cacheFolder: string, log: Logger): Promise<Database> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await assertWritable(folder);
   const unlock = await lockFolder(folder);
   try {
     const lite = await openFolder(folder, join(cacheFolder, templateName), log);
@@ -39,6 +41,23 @@ export async function openEmbedded(folder: string, cacheFolder: string, log: Log
   } catch (error) {
     await unlock();
     throw error;
+  }
+}
+
+/** Before PGlite gets it, which works for minutes on a folder that takes nothing, and deaf to signals. */
+async function assertWritable(folder: string): Promise<void> {
+  const probe = join(folder, `.writable-${process.pid}`);
+  try {
+    await makeFolder(folder, 0o700);
+    await writeFile(probe, '');
+    await rm(probe);
+  } catch (error) {
+    throw new AppError(
+      'DATABASE_UNAVAILABLE',
+      `The data folder ${folder} cannot be used: ${describeFolderFault(error)}.\n` +
+        'Set METAINFER_DATA to a folder that this user can make and write, or use PostgreSQL (DATABASE_URL).',
+      { cause: error },
+    );
   }
 }
 
@@ -89,7 +108,7 @@ async function openNew(dataDir: string, template: string, log: Logger): Promise<
   const lite = await PGlite.create({ dataDir, startParams });
   try {
     const dump = await lite.dumpDataDir('gzip');
-    await mkdir(dirname(template), { recursive: true });
+    await makeFolder(dirname(template));
     const unfinished = `${template}.${process.pid}`;
     await writeFile(unfinished, Buffer.from(await dump.arrayBuffer()));
     await rename(unfinished, template);
