@@ -55,12 +55,16 @@ export function parseProvenance(text: string): ProvenanceFile | undefined {
 export const figuresStart = '<!-- figures: written by `metainfer verify` and `metainfer bench` -->';
 export const figuresEnd = '<!-- end of figures -->';
 
-/** README.md with these figures in the place kept for them, instead of any earlier ones; unchanged without that place. */
+/**
+ * README.md with these figures in the place kept for them, instead of any earlier ones; unchanged without that place.
+ * The figures cannot end their place: behind it, text would count as the composer's.
+ */
 export function insertFigures(readme: string, figures: string): string {
   const start = readme.indexOf(figuresStart);
   const end = readme.indexOf(figuresEnd, start);
   if (start < 0 || end < 0) return readme;
-  return `${readme.slice(0, start + figuresStart.length)}\n${figures.trim()}\n${readme.slice(end)}`;
+  const kept = figures.trim().replaceAll('<!--', '&lt;!--');
+  return `${readme.slice(0, start + figuresStart.length)}\n${kept}\n${readme.slice(end)}`;
 }
 
 /** Hash of a file as provenance counts it: the figures in README.md are left out. */

@@ -32,7 +32,8 @@ export function inlineText(text: string, length = 600): string {
     line
       .replace(/[\\`*[\]|~!$]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])/g, '\\$&')
       .replace(/&/g, '&amp;')
-      .replace(/</g, '&lt;')
+      // Before anything else, as in `< 5`, it opens neither a tag nor a link.
+      .replace(/<(?=[A-Za-z/!?]|$)/g, '&lt;')
       // A backslash does not keep GitHub from seeing a reference, a mention or an address; a zero-width space does.
       .replace(/#(?=\d)/g, '#&#8203;')
       .replace(/@(?=[\w-])/g, '@&#8203;')

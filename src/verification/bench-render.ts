@@ -1,4 +1,5 @@
 import { Benchmark, type EngineBenchmark, type MachineRates } from '../model/benchmark.ts';
+import { inlineText } from '../model/escape-text.ts';
 import { bandwidthFor } from './physics.ts';
 
 function show(value: number | null, digits = 1): string {
@@ -22,8 +23,8 @@ function speed(test: EngineBenchmark['decode']): string {
 function engineRows(benchmark: Benchmark): string[][] {
   const { prefill, decode } = benchmark.engine;
   const lines: readonly (readonly [string, Cell])[] = [
-    [`${prefill.test}, tokens/s`, (engine) => speed(engine.prefill)],
-    [`${decode.test}, tokens/s`, (engine) => speed(engine.decode)],
+    [`${inlineText(prefill.test)}, tokens/s`, (engine) => speed(engine.prefill)],
+    [`${inlineText(decode.test)}, tokens/s`, (engine) => speed(engine.decode)],
     ['TTFT p50 / p99, ms', ({ serving }) => `${show(serving.p50_ttft_ms)} / ${show(serving.p99_ttft_ms)}`],
     ['TPOT p50, ms', ({ serving }) => show(serving.p50_tpot_ms, 2)],
     ['ITL p99, ms', ({ serving }) => show(serving.p99_itl_ms, 2)],
@@ -44,12 +45,14 @@ function rateLine(when: string, rates: MachineRates | null, workingSet: number):
 }
 
 function comparisonLines(benchmark: Benchmark): string[] {
-  if (benchmark.baseline === null) return [`No baseline: ${benchmark.baseline_absent_because}.`];
+  if (benchmark.baseline === null)
+    return [`No baseline: ${inlineText(benchmark.baseline_absent_because ?? 'no reason given')}.`];
+  const baseline = inlineText(benchmark.baseline_name ?? benchmark.baseline.name);
   return benchmark.comparison.map(({ metric, ratio, median_ratio, low, high, rounds }) => {
     const interval =
       low === null || high === null ? '' : `, 95 % interval ${low.toFixed(3)} to ${high.toFixed(3)}`;
     const runs = `${rounds} ${rounds === 1 ? 'round' : 'rounds'}`;
-    return `- ${metric}: **${ratio.toFixed(3)}x** ${benchmark.baseline_name} (medians ${median_ratio.toFixed(3)}x${interval}, ${runs})`;
+    return `- ${metric}: **${ratio.toFixed(3)}x** ${baseline} (medians ${median_ratio.toFixed(3)}x${interval}, ${runs})`;
   });
 }
 
@@ -59,14 +62,14 @@ export function renderBenchmark(value: unknown): string {
   if (!parsed.success) return '';
   const benchmark = parsed.data;
   const { workload, conditions, engine, baseline, warnings } = benchmark;
-  const head = ['', engine.name, ...(baseline === null ? [] : [baseline.name])];
+  const names = [engine, ...(baseline === null ? [] : [baseline])].map(({ name }) => inlineText(name));
   const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
   return [
     '## Benchmark',
     '',
-    `${workload.prompt_tokens} prompt tokens, ${workload.output_tokens} output tokens, concurrency ${workload.concurrency}; ${benchmark.mode}, ${benchmark.rounds} rounds (${benchmark.stopped_because}); ${engine.threads} threads on ${conditions.cores} cores of ${conditions.cpu}.`,
+    `${workload.prompt_tokens} prompt tokens, ${workload.output_tokens} output tokens, concurrency ${workload.concurrency}; ${benchmark.mode}, ${benchmark.rounds} rounds (${benchmark.stopped_because}); ${engine.threads} threads on ${conditions.cores} cores of ${inlineText(conditions.cpu)}.`,
     '',
-    ...table(head, engineRows(benchmark)),
+    ...table(['', ...names], engineRows(benchmark)),
     '',
     ...comparisonLines(benchmark),
     '',
@@ -74,7 +77,9 @@ export function renderBenchmark(value: unknown): string {
     ...rateLine('before', benchmark.rates_before, engine.bytes_per_token),
     ...rateLine('after', benchmark.rates_after, engine.bytes_per_token),
     `- load ${show(conditions.loadavg_before)} before, ${show(conditions.loadavg_after)} after; other processes ${percent(conditions.foreign_cpu_share)}, steal ${percent(conditions.steal_share)} of the CPU`,
-    ...(warnings.length === 0 ? [] : ['', ...warnings.map((warning) => `> **Caution:** ${warning}.`)]),
+    ...(warnings.length === 0
+      ? []
+      : ['', ...warnings.map((warning) => `> **Caution:** ${inlineText(warning)}.`)]),
     '',
   ].join('\n');
 }

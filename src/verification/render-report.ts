@@ -1,4 +1,5 @@
-import type { Finding, GateResult, GoalVerdict, Report } from '../model/report.ts';
+import { codeSpan, inlineText } from '../model/escape-text.ts';
+import type { Finding, GateResult, GoalVerdict, Measurements, Report } from '../model/report.ts';
 import { toVerdict } from '../model/verdict.ts';
 import { renderBenchmark } from './bench-render.ts';
 import { localise } from './localise.ts';
@@ -11,36 +12,39 @@ const marks: Readonly<Record<GateResult['status'], string>> = {
   'not-applicable': 'not applicable',
 };
 
-/** What an engine wrote must not become markup. */
-function plain(text: string): string {
-  return text
-    .replace(/[\r\n]+/g, ' ')
-    .replace(/[\\`*[\]|~]|<(?=[a-z/!?])|(?<!\w)_|_(?!\w)/gi, '\\$&')
-    .slice(0, 600);
+/** A number; text has no place among figures. */
+function figure(value: Measurements[string] | undefined): string {
+  if (typeof value !== 'number') return '–';
+  return Number.isInteger(value) || Math.abs(value) >= 100 ? String(Math.round(value)) : value.toPrecision(3);
 }
 
-function figure(value: string | number | boolean | null): string {
-  if (typeof value !== 'number') return String(value);
-  return Number.isInteger(value) || Math.abs(value) >= 100 ? String(Math.round(value)) : value.toPrecision(3);
+function measurement(value: Measurements[string]): string {
+  return typeof value === 'number' ? figure(value) : String(value);
+}
+
+const repeatForm = /^npx metainfer verify (?!-)[\p{L}\p{N}_.+/-]{1,300} --seed (\d{1,16})$/u;
+
+/** The command that repeats a report; undefined where it is another than this program writes. */
+function repeatCommand({ repeat, inputs }: Report): string | undefined {
+  return repeatForm.exec(repeat)?.[1] === String(inputs.runSeed) ? codeSpan(repeat, 'text', 400) : undefined;
 }
 
 function gateRow(gate: GateResult): string {
   const figures = Object.entries(gate.measurements)
-    .map(([name, value]) => `${name} ${figure(value)}`)
+    .map(([name, value]) => `${name} ${measurement(value)}`)
     .join(', ');
   const detail = gate.reason ?? figures;
-  return `| ${gate.gate} | ${marks[gate.status]} | ${gate.seconds.toFixed(1)} s | ${plain(detail)} |`;
+  return `| ${gate.gate} | ${marks[gate.status]} | ${gate.seconds.toFixed(1)} s | ${inlineText(detail)} |`;
 }
 
-function findingLine(finding: Finding): string {
-  const place =
-    finding.file === null ? '' : ` \`${finding.file}${finding.line === null ? '' : `:${finding.line}`}\``;
-  return `- ${finding.gate}${finding.contract === null ? '' : ` · ${finding.contract}`}${place}: ${plain(finding.message)}`;
+function findingLine({ gate, contract, file, line, message }: Finding): string {
+  const place = file === null ? '' : ` ${codeSpan(`${file}${line === null ? '' : `:${line}`}`)}`;
+  return `- ${gate}${contract === null ? '' : ` · ${inlineText(contract)}`}${place}: ${inlineText(message)}`;
 }
 
 function goalRow(goal: GoalVerdict): string {
   const measured = goal.measured === null ? (goal.note ?? '-') : figure(goal.measured);
-  return `| ${plain(goal.metric)} | ${plain(goal.written)} | ${plain(measured)} | ${goal.status} |`;
+  return `| ${inlineText(goal.metric)} | ${codeSpan(goal.written, 'cell')} | ${inlineText(measured)} | ${goal.status} |`;
 }
 
 /** The report as a page for a person: verdict, gates, findings, goals, what was in force, how to repeat it. */
@@ -49,9 +53,9 @@ export function renderReport(report: Report): string {
   const verdict = toVerdict(report);
   const findings = report.gates.flatMap((gate) => gate.findings);
   const lines = [
-    `# ${plain(engine.name)}: ${report.verdict}`,
+    `# ${inlineText(engine.name)}: ${report.verdict}`,
     '',
-    ...verdict.reasons.map((reason) => `- ${plain(reason)}`),
+    ...verdict.reasons.map((reason) => `- ${inlineText(reason)}`),
     ...(verdict.reasons.length > 0 ? [''] : []),
     '| gate | outcome | time | figures |',
     '|---|---|---|---|',
@@ -63,7 +67,7 @@ export function renderReport(report: Report): string {
     lines.push('## Findings', '', ...findings.slice(0, shownFindings).map(findingLine));
     if (findings.length > shownFindings)
       lines.push(`- … and ${findings.length - shownFindings} more in report.json`);
-    if (suspects[0] !== undefined) lines.push('', `First suspect: ${suspects[0].contract}.`);
+    if (suspects[0] !== undefined) lines.push('', `First suspect: ${inlineText(suspects[0].contract)}.`);
     lines.push('');
   }
   if (report.goals.length > 0) {
@@ -79,14 +83,15 @@ export function renderReport(report: Report): string {
   const speed = renderBenchmark(report.benchmark);
   if (speed !== '') lines.push(speed, '');
   const { protection } = environment;
+  const repeat = repeatCommand(report);
   lines.push(
     '## How',
     '',
     `- engine: ${engine.lineCount} lines of C++, tree \`${engine.treeSha256.slice(0, 16)}\``,
-    `- weights: ${plain(inputs.weights.source)}, \`${inputs.weights.sha256.slice(0, 16)}\` (${inputs.weights.method})`,
-    `- machine: ${plain(environment.cpu)}, ${environment.cores} cores; ${plain(environment.compiler)} ${plain(environment.compilerFlags.join(' '))}`,
-    `- sandbox: ${protection.sandbox} (${plain(protection.reason)}); ${plain(protection.limits.join(', '))}`,
-    `- repeat: \`${report.repeat.replaceAll('`', '')}\``,
+    `- weights: ${inlineText(inputs.weights.source)}, \`${inputs.weights.sha256.slice(0, 16)}\` (${inputs.weights.method})`,
+    `- machine: ${inlineText(environment.cpu)}, ${environment.cores} cores; ${inlineText(environment.compiler)} ${inlineText(environment.compilerFlags.join(' '))}`,
+    `- sandbox: ${protection.sandbox} (${inlineText(protection.reason)}); ${inlineText(protection.limits.join(', '))}`,
+    ...(repeat === undefined ? [] : [`- repeat: ${repeat}`]),
     '',
   );
   return lines.join('\n');
@@ -98,16 +103,18 @@ export function renderFigures(report: Report): string {
   const logits = report.gates.find((gate) => gate.gate === 'logits')?.measurements;
   const bench = report.gates.find((gate) => gate.gate === 'bench')?.measurements;
   const ratio = bench?.decode_tokens_per_second_ratio;
+  const { cpu, compiler } = report.environment;
+  const repeat = repeatCommand(report);
   return [
     `Verdict: **${report.verdict}**; gates passed: ${gates.join(', ')}.`,
     ...(logits?.max_abs === undefined
       ? []
-      : [`Largest logit error ${figure(logits.max_abs)}, mean KLD ${figure(logits.mean_kld ?? null)}.`]),
+      : [`Largest logit error ${figure(logits.max_abs)}, mean KLD ${figure(logits.mean_kld)}.`]),
     ...(bench === undefined
       ? []
       : [
-          `Decode ${figure(bench.decode_tokens_per_second ?? null)} tokens/s${ratio === undefined ? '' : ` (${figure(ratio)}x the baseline)`}, prefill ${figure(bench.prefill_tokens_per_second ?? null)} tokens/s.`,
+          `Decode ${figure(bench.decode_tokens_per_second)} tokens/s${ratio === undefined ? '' : ` (${figure(ratio)}x the baseline)`}, prefill ${figure(bench.prefill_tokens_per_second)} tokens/s.`,
         ]),
-    `${plain(report.environment.cpu)}, ${plain(report.environment.compiler)}. Repeat: \`${report.repeat.replaceAll('`', '')}\`.`,
+    `${inlineText(cpu, 120)}, ${inlineText(compiler, 120)}.${repeat === undefined ? '' : ` Repeat: ${repeat}.`}`,
   ].join('\n');
 }
