@@ -7,6 +7,7 @@ import { headerText } from './handle-request.ts';
 import { repositoryHtmlUrl } from './render.ts';
 import { parseBody } from './request-body.ts';
 import { GitHubError, numberParam, type Reply, type RequestContext, type Route } from './router.ts';
+import { failLostJobs, noteHeartbeat } from './runner-heartbeats.ts';
 import { runnerState } from './runner-state.ts';
 import { claimJob, completeJob } from './workflow-runs.ts';
 import type { Installation, Repository, World } from './world.ts';
@@ -44,11 +45,13 @@ export interface ClaimedJob {
 async function claim(context: RequestContext): Promise<Reply> {
   const { world } = context;
   const { runner_id } = parseBody(context, z.object({ runner_id: z.number() }));
+  failLostJobs(world);
   const runner = runnerState(world).runners.get(runner_id);
   if (runner === undefined) throw new GitHubError(404, 'No runner has this id: register again');
   const claimed = claimJob(world, runner);
   if (claimed === undefined) return { status: 204 };
   const { repository, run } = claimed;
+  noteHeartbeat(world, run.job.id);
   const body: ClaimedJob = {
     job_id: run.job.id,
     workflow_path: run.workflow.path,
@@ -105,6 +108,7 @@ const maxLogLength = 2 ** 20;
 /** Heartbeat: takes what the job printed since, and says whether it is to stop. */
 async function progress(context: RequestContext): Promise<Reply> {
   const { run } = jobOf(context);
+  noteHeartbeat(context.world, run.job.id);
   const { log } = parseBody(context, z.object({ log: z.string() }));
   run.job.log = (run.job.log + log).slice(-maxLogLength);
   return { status: 200, body: { is_cancel_requested: run.job.isCancelRequested } };

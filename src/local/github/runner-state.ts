@@ -7,6 +7,8 @@ interface RunnerState {
   readonly token: string;
   readonly runners: Map<number, Runner>;
   readonly downloads: Map<string, { readonly zip: Buffer; readonly expiresAt: Date }>;
+  /** When the runner of each running job was last heard of, by job id. */
+  readonly heard: Map<number, Date>;
 }
 
 const states = new WeakMap<World, RunnerState>();
@@ -19,6 +21,7 @@ export function runnerState(world: World): RunnerState {
     token: randomBytes(24).toString('hex'),
     runners: new Map(),
     downloads: new Map(),
+    heard: new Map(),
   };
   states.set(world, state);
   return state;

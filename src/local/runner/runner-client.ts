@@ -12,7 +12,10 @@ export type ClaimedJob = z.infer<typeof ClaimedJob>;
 
 export type JobConclusion = 'success' | 'failure' | 'cancelled';
 
-/** The routes of the local GitHub for runners. Every call throws where the stand-in is gone or refuses. */
+/**
+ * The routes of the local GitHub for runners. Every call throws where the stand-in is gone or refuses. A job that it gave
+ * up, because this runner was not heard of for too long, is to stop and takes no completion.
+ */
 export interface RunnerClient {
   register(name: string, labels: readonly string[]): Promise<number>;
   claim(runnerId: number): Promise<ClaimedJob | undefined>;
@@ -23,7 +26,7 @@ export interface RunnerClient {
 }
 
 export function createRunnerClient(url: string, token: string): RunnerClient {
-  const post = async (path: string, body: object): Promise<unknown> => {
+  const post = async (path: string, body: object, ifGone?: object): Promise<unknown> => {
     const response = await fetch(`${url}/_runner/${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-runner-token': token },
@@ -31,6 +34,7 @@ export function createRunnerClient(url: string, token: string): RunnerClient {
       signal: AbortSignal.timeout(30_000),
     });
     const text = await response.text();
+    if (response.status === 404 && ifGone !== undefined) return ifGone;
     if (response.ok) return text === '' ? undefined : JSON.parse(text);
     throw new Error(`The local GitHub answered ${response.status} to ${path}: ${text.slice(0, 300)}`);
   };
@@ -43,14 +47,14 @@ export function createRunnerClient(url: string, token: string): RunnerClient {
       return body === undefined ? undefined : ClaimedJob.parse(body);
     },
     async progress(jobId, log) {
-      const body = await post(`jobs/${jobId}/progress`, { log });
+      const body = await post(`jobs/${jobId}/progress`, { log }, { is_cancel_requested: true });
       return z.object({ is_cancel_requested: z.boolean() }).parse(body).is_cancel_requested;
     },
     async uploadArtifact(jobId, name, zip) {
       await post(`jobs/${jobId}/artifacts`, { name, zip: zip.toString('base64') });
     },
     async complete(jobId, conclusion) {
-      await post(`jobs/${jobId}/completion`, { conclusion });
+      await post(`jobs/${jobId}/completion`, { conclusion }, {});
     },
   };
 }

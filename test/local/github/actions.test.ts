@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { failLostJobs } from '../../../src/local/github/runner-heartbeats.ts';
 import { type ActionsWorld, base, dispatchInputs, file, openActionsWorld } from './actions-world.ts';
 
 let time = new Date('2026-11-30T08:00:00Z');
@@ -196,6 +197,44 @@ describe('a run that is cancelled', () => {
     await world.runner(`jobs/${job_id}/completion`, { conclusion: 'cancelled' });
     expect((await world.bot('GET', path)).body.conclusion).toBe('cancelled');
     expect([...world.repository.workflowRuns.values()].at(-1)?.job.log).toBe('one\ntwo\n');
+  });
+});
+
+describe('a run whose runner is not heard of', () => {
+  const wait = (seconds: number) => {
+    time = new Date(time.getTime() + seconds * 1000);
+  };
+  const silenced = async (): Promise<{ readonly path: string; readonly job: string }> => {
+    const path = `${base}/actions/runs/${await dispatchRun()}`;
+    const { job_id } = (await claim(allLabels)).body as { job_id: number };
+    return { path, job: `jobs/${job_id}` };
+  };
+
+  it('goes on for half a minute after each heartbeat, then it has failed', async () => {
+    const { path, job } = await silenced();
+    wait(25);
+    await world.runner(`${job}/progress`, { log: '' });
+    wait(25);
+    expect((await claim(['other'])).status).toBe(204);
+    expect((await world.bot('GET', path)).body.status).toBe('in_progress');
+    world.events.length = 0;
+    wait(6);
+    expect((await claim(['other'])).status).toBe(204);
+    expect((await world.bot('GET', path)).body).toMatchObject({ status: 'completed', conclusion: 'failure' });
+    expect(world.events.splice(0)).toEqual(['workflow_job.completed', 'workflow_run.completed']);
+    expect([...world.repository.workflowRuns.values()].at(-1)?.job.log).toBe(
+      'The self-hosted runner box lost communication with the server.\n',
+    );
+    expect((await world.runner(`${job}/progress`, { log: '' })).status).toBe(404);
+  });
+
+  it('is cancelled where somebody had asked for that', async () => {
+    const { path } = await silenced();
+    await world.bot('POST', `${path}/cancel`);
+    wait(31);
+    failLostJobs(world.github.world);
+    expect((await world.bot('GET', path)).body.conclusion).toBe('cancelled');
+    world.events.length = 0;
   });
 });
 

@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unzipArtifact } from '../../../src/adapters/runner/unzip-artifact.ts';
 import { resolveCommit } from '../../../src/local/github/read-commits.ts';
+import { failLostJobs } from '../../../src/local/github/runner-heartbeats.ts';
 import { runnerToken } from '../../../src/local/github/runner-state.ts';
+import { completeJob } from '../../../src/local/github/workflow-runs.ts';
 import { type StartedRunner, startLocalRunner } from '../../../src/local/runner/start-local-runner.ts';
 import { processesWith } from '../../fixtures/command-line.ts';
+import { isLacking } from '../../fixtures/needed-tool.ts';
 import { type ActionsWorld, base, dispatchInputs, file, openActionsWorld } from '../github/actions-world.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'metainfer-runner-test-'));
@@ -42,6 +45,8 @@ writeFileSync(
 let world: ActionsWorld;
 let runner: StartedRunner;
 let commit = '';
+/** Milliseconds that the local GitHub's clock is ahead. */
+let clockAhead = 0;
 const lines: string[] = [];
 
 beforeAll(async () => {
@@ -49,20 +54,24 @@ beforeAll(async () => {
   const others = Object.fromEntries(
     ['wrong', 'slow', 'silent'].map((name) => [`engines/${name}/main.cpp`, '']),
   );
-  world = await openActionsWorld({ files: { ...engine, ...others } });
+  world = await openActionsWorld({
+    files: { ...engine, ...others },
+    now: () => new Date(Date.now() + clockAhead),
+  });
   commit = (await resolveCommit(world.github.world, world.repository, 'main')) ?? '';
-  runner = startLocalRunner({
-    url: world.github.url,
-    token: runnerToken(world.github.world),
-    name: 'box',
-    labels: ['self-hosted', 'linux', 'metainfer-cpu-avx2'],
-    workFolder,
+  runner = startRunner('box', ['self-hosted', 'linux', 'metainfer-cpu-avx2']);
+});
+
+function startRunner(name: string, labels: readonly string[]): StartedRunner {
+  return startLocalRunner({
+    ...{ url: world.github.url, token: runnerToken(world.github.world), name, labels },
+    workFolder: name === 'box' ? workFolder : join(folder, name),
     weightsFolder: join(folder, 'weights'),
     cacheFolder: join(folder, 'cache'),
     harness: [process.execPath, harness],
     onLine: (line) => lines.push(line),
   });
-});
+}
 afterAll(async () => {
   await runner.stop();
   await world.stop();
@@ -165,6 +174,46 @@ describe('a job of the local runner', () => {
   it('leaves nothing in the work folder', async () => {
     await conclusionOf(await dispatch({ engine_path: 'engines/good' }));
     expect(readdirSync(workFolder)).toEqual([]);
+  });
+});
+
+describe('a runner that is killed', () => {
+  it.skipIf(isLacking('setpriv'))('takes its harness along', async () => {
+    const path = await dispatch({ engine_path: 'engines/slow', labels: '["doomed"]' });
+    const doomed = startRunner('doomed', ['doomed']);
+    await until(
+      async () => logOf(path),
+      (log) => log.includes('judging slow'),
+    );
+    expect([...processesWith(harness).values()]).not.toEqual([]);
+    process.kill(doomed.pid, 'SIGKILL');
+    expect(await doomed.ended).toBeNull();
+    await until(
+      async () => processesWith(harness).size,
+      (count) => count === 0,
+    );
+    const run = world.repository.workflowRuns.get(Number(path.split('/').at(-1)))!;
+    expect(run.job.status).toBe('in_progress');
+    await world.bot('POST', `${path}/cancel`);
+    clockAhead = 31_000;
+    failLostJobs(world.github.world);
+    expect(await conclusionOf(path)).toBe('cancelled');
+  });
+});
+
+describe('a runner whose job was given up', () => {
+  it('stops its harness and takes the next job', async () => {
+    const path = await dispatch({ engine_path: 'engines/slow' });
+    await until(
+      async () => logOf(path),
+      (log) => log.includes('judging slow'),
+    );
+    const repository = world.repository;
+    const run = repository.workflowRuns.get(Number(path.split('/').at(-1)))!;
+    completeJob(world.github.world, repository, run, 'failure');
+    expect(await conclusionOf(await dispatch({ engine_path: 'engines/good' }))).toBe('success');
+    expect(await conclusionOf(path)).toBe('failure');
+    expect([...processesWith(harness).values()]).toEqual([]);
   });
 });
 
