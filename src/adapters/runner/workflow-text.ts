@@ -1,5 +1,7 @@
 /** Where the workflow lies in a repository that asks for engines. */
 export const workflowPath = '.github/workflows/metainfer-engine.yml';
+/** How long GitHub lets the job run once a runner has taken it. */
+export const workflowTimeoutMinutes = 180;
 
 /** The step that holds the harness, by which a pinned text is known: `uses: <home>/runner-config/action@<sha>`. */
 export interface WorkflowPins {
@@ -57,7 +59,7 @@ permissions:
 jobs:
   judge:
     runs-on: \${{ fromJSON(inputs.labels) }}
-    timeout-minutes: 180
+    timeout-minutes: ${workflowTimeoutMinutes}
     steps:
       - name: Check out the engine as data
         uses: ${checkout}
