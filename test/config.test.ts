@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readServeConfig } from '../src/config.ts';
+import { readConfig, readServeConfig } from '../src/config.ts';
 import { AppError } from '../src/model/errors.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'metainfer-config-'));
@@ -160,6 +160,60 @@ describe('a refusal', () => {
     [{ PRIVATE_KEY: './app.pem' }, /^- PRIVATE_KEY is a path and not a key; set PRIVATE_KEY_PATH to it/],
   ])('of %o names the variable and the fix', (over, expected) => {
     expect(problemsOf(over)).toEqual([expect.stringMatching(expected)]);
+  });
+
+  it.each([
+    'PORT',
+    'HOST',
+    'METAINFER_DATA',
+    'METAINFER_CACHE',
+    'METAINFER_PUBLIC_URL',
+    'METAINFER_HOME_REPOSITORY',
+    'METAINFER_HOME_SHA',
+    'GHE_HOST',
+    'GHE_PROTOCOL',
+    'LOG_LEVEL',
+    'PRIVATE_KEY_PATH',
+  ])('says how long a key in %s is and repeats none of it', (name) => {
+    for (const written of [
+      privateKey,
+      privateKey.replaceAll('\n', '\\n'),
+      `"${privateKey}"`,
+      privateKey.replaceAll('\n', ' '),
+    ]) {
+      const [problem, ...others] = problemsOf({ [name]: written });
+      expect(others).toEqual([]);
+      expect(problem).toMatch(
+        new RegExp(`^- ${name} is a text of \\d{4} characters in \\w+ lines? \\(not shown`),
+      );
+      expect(problem).not.toMatch(/BEGIN|PRIVATE KEY-|[A-Za-z0-9+]{25}/);
+    }
+  });
+
+  it.each([
+    'f'.repeat(61),
+    'c0ffee'.repeat(5),
+    'ghp_ab12',
+    'github_pat_11AB',
+    'postgres://bot:hunter2@db/x',
+    'two\nlines',
+  ])('does not repeat %j', (written) => {
+    for (const name of ['PORT', 'LOG_LEVEL', 'GHE_PROTOCOL', 'METAINFER_HOME_SHA']) {
+      const [problem] = problemsOf({ [name]: written });
+      expect(problem).toContain(`${name} is a text of ${written.length} characters`);
+      expect(problem).not.toContain(written);
+    }
+  });
+
+  it('of an address with a password in it, which would stand in every comment, repeats none of it', () => {
+    const [problem] = problemsOf({ METAINFER_PUBLIC_URL: 'https://bot:hunter2@bot.example.org' });
+    expect(problem).toMatch(/^- METAINFER_PUBLIC_URL is a text of 35 characters in one line/);
+  });
+
+  it('of METAINFER_SANDBOX repeats no key', () => {
+    expect(() => readConfig({ METAINFER_SANDBOX: privateKey })).toThrow(
+      /^METAINFER_SANDBOX is a text of \d+ characters in \d+ lines \(not shown[^\n]*$/,
+    );
   });
 
   it('repeats no secret', () => {

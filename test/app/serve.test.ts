@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createConnection, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -62,26 +63,69 @@ describe('metainfer serve', () => {
     expect(stderr).not.toMatch(/\bat .*\.[jt]s:\d+/);
   });
 
-  it('takes signed deliveries, refuses others, and ends well on SIGTERM with nothing lost', async () => {
-    const port = await findFreePort();
+  /** All that an app needs, on a port of its own. */
+  async function goodSettings(): Promise<Readonly<Record<string, string>>> {
     const { appId, privateKey, webhookSecret } = world.seed.app;
+    return {
+      APP_ID: String(appId),
+      // As people paste it into one line.
+      PRIVATE_KEY: privateKey.replaceAll('\n', '\\n'),
+      WEBHOOK_SECRET: webhookSecret,
+      PORT: String(await findFreePort()),
+      GHE_HOST: new URL(world.github.url).host,
+      GHE_PROTOCOL: 'http',
+      METAINFER_HOME_REPOSITORY: 'metainfer/metainfer-bot',
+      METAINFER_HOME_SHA: 'a'.repeat(40),
+      METAINFER_DATA: join(folder, 'data'),
+      METAINFER_CACHE: templateFolder,
+      LOG_LEVEL: 'info',
+    };
+  }
+
+  it('ends with what to do where its port is taken', async () => {
+    const settings = await goodSettings();
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(Number(settings.PORT), '127.0.0.1', resolve));
+    const { code, stderr } = await outcomeOf(serve(settings, folder));
+    other.close();
+    expect(stderr).toBe(
+      `metainfer: Another program listens on 127.0.0.1:${settings.PORT} already: stop it, or set PORT to a free port (0 takes any).\n`,
+    );
+    expect(code).toBe(2);
+  });
+
+  it('says that .env is a folder', async () => {
+    const home = join(folder, 'home');
+    mkdirSync(join(home, '.env'), { recursive: true });
+    const { code, stderr } = await outcomeOf(serve({}, home));
+    expect(stderr).toMatch(/^metainfer: .*home\/\.env cannot be read \(it is a folder\): [^\n]*\n$/);
+    expect(code).toBe(2);
+  });
+
+  it('ends on SIGTERM while it waits for a database that does not answer', async () => {
+    const silent = createServer();
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const asked = new Promise<void>((resolve) => silent.once('connection', () => resolve()));
+    const { port } = silent.address() as AddressInfo;
     const child = serve(
-      {
-        APP_ID: String(appId),
-        // As people paste it into one line.
-        PRIVATE_KEY: privateKey.replaceAll('\n', '\\n'),
-        WEBHOOK_SECRET: webhookSecret,
-        PORT: String(port),
-        GHE_HOST: new URL(world.github.url).host,
-        GHE_PROTOCOL: 'http',
-        METAINFER_HOME_REPOSITORY: 'metainfer/metainfer-bot',
-        METAINFER_HOME_SHA: 'a'.repeat(40),
-        METAINFER_DATA: join(folder, 'data'),
-        METAINFER_CACHE: templateFolder,
-        LOG_LEVEL: 'info',
-      },
+      { ...(await goodSettings()), DATABASE_URL: `postgres://127.0.0.1:${port}/x` },
       folder,
     );
+    const ended = outcomeOf(child);
+    await asked;
+    child.kill('SIGTERM');
+    const { code, stdout, stderr } = await ended;
+    expect([code, stderr]).toEqual([0, '']);
+    // By the signal, not because the database was given up.
+    expect(stdout).toContain('stopped while it started');
+    silent.close();
+  });
+
+  it('takes signed deliveries, refuses others, and ends well on SIGTERM with nothing lost', async () => {
+    const settings = await goodSettings();
+    const port = Number(settings.PORT);
+    const { webhookSecret } = world.seed.app;
+    const child = serve(settings, folder);
     const ended = outcomeOf(child);
     const url = `http://127.0.0.1:${port}`;
     await eventually('the app', async () =>
@@ -101,7 +145,20 @@ describe('metainfer serve', () => {
     const body = JSON.stringify({ action: 'edited', repository: { id: 1 }, sender: { id: 1, login: 'ada' } });
     expect((await deliver(body, 'another secret')).status).toBe(400);
     expect((await deliver(body, webhookSecret)).status).toBe(200);
+    // Odd ones too: what PostgreSQL takes as no text, and what JSON.stringify cannot write.
+    expect((await deliver('{"action":"\\u0000"}', webhookSecret)).status).toBe(200);
+    const deep = `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`;
+    expect((await deliver(deep, webhookSecret)).status).toBe(200);
+    // Somebody who never ends a request does not hold up the end.
+    const half = createConnection(port, '127.0.0.1');
+    let answer = '';
+    half.on('error', () => {}).on('data', (data) => (answer += data));
+    const isCut = new Promise((resolve) => half.once('close', resolve));
+    await new Promise((resolve) => half.write('POST /api/github/webhooks HTTP/1.1\r\nhost: x\r\n', resolve));
     child.kill('SIGTERM');
+    await isCut;
+    // Left alone, Node.js would have answered 408 in the end.
+    expect(answer).toBe('');
     const { code, stdout, stderr } = await ended;
     expect([code, stderr]).toEqual([0, expect.stringContaining('SIGTERM')]);
     const messages = stdout

@@ -72,6 +72,22 @@ describe.each(engines)('the store on $name', (engine) => {
     });
   });
 
+  describe.skipIf(isLacking)('odd deliveries', () => {
+    it('are stored: a NUL or half a pair in the action', async () => {
+      const delivery = newDelivery({ action: 'open\u0000ed\ud83d' });
+      expect(await store.acceptDelivery(delivery, 'deliveries')).toBe('queued');
+      expect(await store.findDelivery(delivery.id)).toMatchObject({ action: 'open\ufffded\ufffd' });
+    });
+
+    it('are stored: nested deeper than JSON can be written, without what is in them', async () => {
+      const depth = 200_000;
+      const payload = JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`);
+      const delivery = newDelivery({ payload });
+      expect(await store.acceptDelivery(delivery, 'deliveries')).toBe('queued');
+      expect((await store.findDelivery(delivery.id))?.payload).toBe('nested too deeply to be stored');
+    });
+  });
+
   describe.skipIf(isLacking)('what belongs to a run', () => {
     it('is kept: documents, the last one of each name', async () => {
       const { id } = await openRun(store, newRepository());
