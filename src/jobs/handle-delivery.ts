@@ -2,6 +2,7 @@ import { statusOf } from '../adapters/github/github-errors.ts';
 import { renderRefusal } from '../delivery/replies.ts';
 import { AppError } from '../model/errors.ts';
 import type { Intent } from '../model/github.ts';
+import { repositoryUpdatedAt } from '../webhooks/repository-updated-at.ts';
 import { toIntent } from '../webhooks/to-intent.ts';
 import { done, type Handled, ignored } from './answer.ts';
 import { type AppContext, clientOf } from './app-context.ts';
@@ -18,6 +19,10 @@ export async function handleDelivery(context: AppContext, deliveryId: string): P
   const delivery = await store.findDelivery(deliveryId);
   if (delivery === undefined || delivery.outcome === 'done' || delivery.outcome === 'ignored') return;
   const intent = toIntent(delivery.event, delivery.payload);
+  if ('repository' in intent && intent.repository !== undefined) {
+    const updatedAt = repositoryUpdatedAt(delivery.payload);
+    await store.noteRepository(intent.repository, { updatedAt, receivedAt: delivery.receivedAt });
+  }
   const handled = await handleIntent(context, intent, deliveryId).catch((error: unknown) =>
     tellRefusal(context, intent, deliveryId, error),
   );

@@ -12,10 +12,11 @@ export async function handleInstallation(
   if (!isGone && intent.removedRepositoryIds.length === 0)
     return done(`installation ${intent.action} (${intent.account})`);
   const open = await context.store.listRuns({ isOpen: true, limit: 1000 });
+  // By the installation too: a repository that is reached by another one since is not lost with this one.
   const lost = open.filter(
     ({ repository }) =>
-      intent.removedRepositoryIds.includes(repository.id) ||
-      (isGone && repository.installationId === intent.installationId),
+      repository.installationId === intent.installationId &&
+      (isGone || intent.removedRepositoryIds.includes(repository.id)),
   );
   for (const run of lost) await endSilently(context, run.id);
   return done(`${lost.length} runs ended`);
@@ -25,8 +26,12 @@ export async function handleRepository(
   context: AppContext,
   intent: Intent & { readonly kind: 'repository-changed' },
 ): Promise<Handled> {
-  if (intent.action !== 'deleted' && intent.action !== 'archived')
-    return ignored(`repository ${intent.action}`);
+  if (intent.action !== 'deleted' && intent.action !== 'archived') {
+    const { repository } = intent;
+    return repository === undefined
+      ? ignored(`repository ${intent.action}`)
+      : done(`repository ${intent.action}: ${repository.owner}/${repository.name}`);
+  }
   const open = await context.store.listRuns({ repositoryId: intent.repositoryId, isOpen: true, limit: 1000 });
   for (const run of open) await endSilently(context, run.id);
   return done(`${open.length} runs ended`);

@@ -139,5 +139,11 @@ export type Intent =
       readonly added: readonly string[];
       readonly removedRepositoryIds: readonly number[];
     }
-  | { readonly kind: 'repository-changed'; readonly repositoryId: number; readonly action: string }
+  | {
+      readonly kind: 'repository-changed';
+      readonly repositoryId: number;
+      readonly action: string;
+      /** As it is now; not where the event says little more than which one it was. */
+      readonly repository?: RepositoryRef;
+    }
   | { readonly kind: 'ignored'; readonly because: string };

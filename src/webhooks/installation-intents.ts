@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { Intent } from '../model/github.ts';
 import { unusedAction } from './conversation-intents.ts';
-import type { InstallationEvent, RepositoryChange } from './payload-shapes.ts';
+import { type InstallationEvent, type RepositoryChange, repositoryOf } from './payload-shapes.ts';
 
 const repositoryActions = [
   'archived',
@@ -32,5 +32,6 @@ export function intentOfInstallation(action: string, event: z.infer<typeof Insta
 /** A repository that changed its name, owner, visibility or default branch, or is gone. */
 export function intentOfRepository(action: string, event: z.infer<typeof RepositoryChange>): Intent {
   if (!repositoryActions.includes(action)) return unusedAction('repository', action);
-  return { kind: 'repository-changed', repositoryId: event.repository.id, action };
+  const repository = 'installation' in event ? { repository: repositoryOf(event) } : {};
+  return { kind: 'repository-changed', repositoryId: event.repository.id, action, ...repository };
 }

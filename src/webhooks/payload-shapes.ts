@@ -99,8 +99,8 @@ export const InstallationEvent = z.object({
   repositories_removed: z.array(z.object({ id: Id })).nullish(),
 });
 
-/** Ids alone: a repository that was deleted has little else. */
-export const RepositoryChange = z.object({ repository: z.object({ id: Id }) });
+/** Its id alone where there is little else: a repository that was deleted. */
+export const RepositoryChange = z.union([RepositoryEvent, z.object({ repository: z.object({ id: Id }) })]);
 
 export function repositoryOf({ repository, installation }: z.infer<typeof RepositoryEvent>): RepositoryRef {
   return {

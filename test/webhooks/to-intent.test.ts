@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Intent } from '../../src/model/github.ts';
+import { repositoryUpdatedAt } from '../../src/webhooks/repository-updated-at.ts';
 import { toIntent } from '../../src/webhooks/to-intent.ts';
 import { openGitHubSchemas } from '../support/github-schemas.ts';
 import { bot, githubPayload, githubUser, person, place, repositoryRef } from './github-payload.ts';
@@ -377,8 +378,30 @@ describe('installations and repositories', () => {
     expect(intentOf('repository', 'renamed', {})).toEqual({
       kind: 'repository-changed',
       repositoryId: 77,
+      repository: repositoryRef,
       action: 'renamed',
     });
+  });
+
+  it('notices that a repository is gone of which little is told', () => {
+    const payload = { action: 'deleted', repository: { id: 77 }, installation: { id: 5 } };
+    expect(toIntent('repository', payload)).toEqual({
+      kind: 'repository-changed',
+      repositoryId: 77,
+      action: 'deleted',
+    });
+  });
+});
+
+describe("GitHub's time of a repository", () => {
+  it.each([
+    [{ repository: { updated_at: '2026-11-30T09:00:00Z' } }, new Date('2026-11-30T09:00:00Z')],
+    [{ repository: { updated_at: 'yesterday' } }, null],
+    [{ repository: { updated_at: 1764493200 } }, null],
+    [{ installation: {} }, null],
+    ['nothing', null],
+  ])('in %j', (payload, expected) => {
+    expect(repositoryUpdatedAt(payload)).toEqual(expected);
   });
 });
 

@@ -100,6 +100,23 @@ const migrations: readonly string[] = [
     primary key (repository_id, name)
   );
   `,
+  `
+  -- Cancelled or superseded and not yet concluded: another run may ask the same.
+  alter table metainfer.runs add column is_giving_way boolean not null default false;
+  drop index metainfer.runs_open;
+  create unique index runs_open on metainfer.runs
+    (repository_id, source_kind, source_number, coalesce(source_path, ''), request_sha256)
+    where status in ('running', 'waiting') and not is_giving_way;
+
+  -- The newest word of GitHub on each repository. updated_at is GitHub's time of the repository as it was then:
+  -- deliveries come in any order, and lost ones days late.
+  create table metainfer.repositories (
+    id bigint primary key,
+    ref text not null,
+    updated_at timestamptz not null,
+    told_at timestamptz not null
+  );
+  `,
 ];
 
 /**

@@ -13,8 +13,10 @@ import { migrate } from './migrations.ts';
 import { openEmbedded } from './open-embedded.ts';
 import { defineQueues, type QueueName } from './queue-definitions.ts';
 import { createRepositoryNotes } from './repository-notes.ts';
+import { createRepositoryTable } from './repository-table.ts';
 import { createRunFinder } from './run-finder.ts';
 import { createRunPapers } from './run-papers.ts';
+import { createRunReader } from './run-reader.ts';
 import { createRunTable, type StepFunction } from './run-table.ts';
 import type { Queues, Store } from './store.ts';
 
@@ -81,6 +83,7 @@ function assemble(
   { log, step }: StoreOptions,
 ): { readonly store: Store; readonly queues: Queues } {
   const activeSteps = createActiveSteps();
+  const reader = createRunReader(log);
   const workers = new Map<QueueName, string[]>();
   const jobs = createJobSender(boss, (queue) => {
     for (const id of workers.get(queue) ?? []) boss.notifyWorker(id);
@@ -88,10 +91,11 @@ function assemble(
   const store: Store = {
     effects: createEffectLog(database),
     ...createDeliveryTable(database, jobs),
-    ...createRunTable(database, jobs, activeSteps, step),
-    ...createRunFinder(database),
+    ...createRunTable(database, jobs, activeSteps, reader, step),
+    ...createRunFinder(database, reader),
     ...createRunPapers(database),
     ...createRepositoryNotes(database),
+    ...createRepositoryTable(database),
     ping: async () => {
       await database.query('select 1');
     },

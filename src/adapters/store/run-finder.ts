@@ -1,5 +1,6 @@
 import type { RunRecord } from '../../model/run-record.ts';
 import type { Database } from './database.ts';
+import type { RunReader } from './run-reader.ts';
 import { type RunRow, toRunRecord } from './run-row.ts';
 import type { RunFilter, Store } from './store.ts';
 
@@ -16,7 +17,7 @@ type RunFinder = Pick<
 
 const maximumListed = 500;
 
-export function createRunFinder(database: Database): RunFinder {
+export function createRunFinder(database: Database, reader: RunReader): RunFinder {
   const findOne = async (condition: string, values: readonly unknown[]): Promise<RunRecord | undefined> => {
     const [row] = await database.query<RunRow>(
       `select * from metainfer.runs where ${condition} order by number desc limit 1`,
@@ -38,7 +39,7 @@ export function createRunFinder(database: Database): RunFinder {
          and id in (select run_id from metainfer.attempts where workflow_run_id = $2)`,
         [repositoryId, workflowRunId],
       ),
-    listRuns: (filter) => listRuns(database, filter),
+    listRuns: (filter) => listRuns(database, reader, filter),
     countRuns: async (repositoryId, actorId, since) => {
       const [row] = await database.query<{ count: number }>(
         `select count(*)::int as count from metainfer.runs
@@ -50,7 +51,11 @@ export function createRunFinder(database: Database): RunFinder {
   };
 }
 
-async function listRuns(database: Database, filter: RunFilter): Promise<readonly RunRecord[]> {
+async function listRuns(
+  database: Database,
+  reader: RunReader,
+  filter: RunFilter,
+): Promise<readonly RunRecord[]> {
   const rows = await database.query<RunRow>(
     `select * from metainfer.runs
      where ($1::bigint is null or repository_id = $1) and ($2::text is null or source_kind = $2)
@@ -65,5 +70,5 @@ async function listRuns(database: Database, filter: RunFilter): Promise<readonly
       Math.min(filter.limit ?? 100, maximumListed),
     ],
   );
-  return rows.map(toRunRecord);
+  return rows.flatMap((row) => reader.readKnown(row) ?? []);
 }

@@ -4,6 +4,8 @@ import type { RunRecord } from '../../model/run-record.ts';
 import type { ActiveSteps } from './active-steps.ts';
 import type { Database, Transaction } from './database.ts';
 import type { JobSender } from './job-sender.ts';
+import { currentRepository } from './repository-table.ts';
+import type { RunReader } from './run-reader.ts';
 import { type RunRow, toRunRecord } from './run-row.ts';
 import type { NewRun, Store } from './store.ts';
 
@@ -23,22 +25,15 @@ export function createRunTable(
   database: Database,
   jobs: JobSender,
   activeSteps: ActiveSteps,
+  reader: RunReader,
   step: StepFunction,
 ): RunTable {
   return {
-    createRun: (run) => database.transaction((transaction) => createRun(transaction, jobs, run)),
+    createRun: (run) => database.transaction((transaction) => createRun(transaction, jobs, reader, run)),
 
     nextReadyRun: async (repositoryId) => {
-      // A cancellation is taken up even by a run that waits or was postponed.
-      const [row] = await database.query<RunRow>(
-        `select * from metainfer.runs where repository_id = $1 and status in ('running', 'waiting')
-           and (is_cancel_requested or status = 'running' and coalesce(not_before <= now(), true))
-         order by number limit 1`,
-        [repositoryId],
-      );
-      if (row === undefined) return undefined;
-      const run = toRunRecord(row);
-      activeSteps.note(repositoryId, run);
+      const run = await findReady(database, reader, repositoryId);
+      if (run !== undefined) activeSteps.note(repositoryId, run);
       return run;
     },
 
@@ -72,7 +67,7 @@ export function createRunTable(
         const run = await lockRun(transaction, id);
         if (!isCancellable(run.state)) return;
         await transaction.query(
-          'update metainfer.runs set is_cancel_requested = true, updated_at = now() where id = $1',
+          'update metainfer.runs set is_cancel_requested = true, is_giving_way = true, updated_at = now() where id = $1',
           [id],
         );
         await jobs.sendStep(transaction, run.repository.id);
@@ -88,6 +83,25 @@ export function createRunTable(
   };
 }
 
+/** A cancellation is taken up even by a run that waits or was postponed. */
+async function findReady(
+  database: Database,
+  reader: RunReader,
+  repositoryId: number,
+): Promise<RunRecord | undefined> {
+  for (let after = 0; ; ) {
+    const [row] = await database.query<RunRow>(
+      `select * from metainfer.runs where repository_id = $1 and status in ('running', 'waiting')
+         and (is_cancel_requested or status = 'running' and coalesce(not_before <= now(), true))
+         and number > $2 order by number limit 1`,
+      [repositoryId, after],
+    );
+    const run = row === undefined ? undefined : reader.readKnown(row);
+    if (row === undefined || run !== undefined) return run;
+    after = Number(row.number);
+  }
+}
+
 /** A run that has ended, or only has its end left to tell, has nothing to cancel. */
 function isCancellable(state: RunState): boolean {
   return isOpen(state) && state.next !== 'conclude';
@@ -100,16 +114,21 @@ function isOpen(state: RunState): boolean {
 async function createRun(
   transaction: Transaction,
   jobs: JobSender,
+  reader: RunReader,
   run: NewRun,
 ): Promise<{ run: RunRecord; isNew: boolean }> {
-  const { repository, source } = run;
+  const { source } = run;
+  const repository = await currentRepository(transaction, run.repository);
   await lockRequests(transaction, repository.id);
   const [open] = await transaction.query<RunRow>(
     `select * from metainfer.runs where repository_id = $1 and source_kind = $2 and source_number = $3
-       and source_path is not distinct from $4 and request_sha256 = $5 and status in ('running', 'waiting')`,
+       and source_path is not distinct from $4 and request_sha256 = $5 and status in ('running', 'waiting')
+       and not is_giving_way`,
     [repository.id, source.kind, source.number, source.path, run.requestSha256],
   );
-  if (open !== undefined) return { run: toRunRecord(open), isNew: false };
+  const known = open === undefined ? undefined : reader.readKnown(open);
+  if (known !== undefined) return { run: known, isNew: false };
+  if (open !== undefined) await giveWay(transaction, open);
   const [row] = await transaction.query<RunRow>(
     `insert into metainfer.runs (id, repository_id, repository, source_kind, source_number, source_path,
        source_first_line, requested_by_id, requested_by, request_sha256, state, status)
@@ -133,6 +152,14 @@ async function createRun(
   return { run: toRunRecord(row!), isNew: true };
 }
 
+/** An open run that this version cannot read stands aside for a new one; the version that can ends it. */
+async function giveWay(transaction: Transaction, { id }: RunRow): Promise<void> {
+  await transaction.query(
+    'update metainfer.runs set is_cancel_requested = true, is_giving_way = true where id = $1',
+    [id],
+  );
+}
+
 /** Whoever makes an open run of a repository does it alone: the next one sees it. */
 async function lockRequests(transaction: Transaction, repositoryId: number): Promise<void> {
   await transaction.query(`select pg_advisory_xact_lock(hashtextextended('run', $1))`, [repositoryId]);
@@ -146,7 +173,7 @@ async function hasOpenTwin(transaction: Transaction, run: RunRecord): Promise<bo
        on twin.repository_id = run.repository_id and twin.source_kind = run.source_kind
        and twin.source_number = run.source_number and twin.source_path is not distinct from run.source_path
        and twin.request_sha256 = run.request_sha256
-     where run.id = $1 and twin.id <> run.id and twin.status in ('running', 'waiting')`,
+     where run.id = $1 and twin.id <> run.id and twin.status in ('running', 'waiting') and not twin.is_giving_way`,
     [run.id],
   );
   return twins.length > 0;
@@ -173,7 +200,7 @@ async function saveState(
 ): Promise<RunRecord> {
   const [row] = await transaction.query<RunRow>(
     `update metainfer.runs set state = $2, status = $3, pull_number = $4, is_cancel_requested = $5,
-       step_failures = 0, not_before = null, updated_at = now(),
+       step_failures = 0, not_before = null, updated_at = now(), is_giving_way = $5 or $7,
        finished_at = case when $6 then null else now() end where id = $1 returning *`,
     [
       id,
@@ -182,6 +209,7 @@ async function saveState(
       state.github?.pullNumber ?? null,
       isCancelRequested && isCancellable(state),
       isOpen(state),
+      state.ending === 'cancelled' || state.ending === 'superseded',
     ],
   );
   return toRunRecord(row!);

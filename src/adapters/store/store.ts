@@ -89,6 +89,16 @@ export interface Store {
   /** Newest `receivedAt`, so that a sweep knows how far back it must look. */
   hasDelivery(id: string): Promise<boolean>;
 
+  /**
+   * What a delivery says of its repository, from then on, for all of its runs and those to come: name, owner, visibility,
+   * default branch, installation. `told.updatedAt` is GitHub's own time of it: an older word changes nothing, and of two
+   * equally old ones the one received later holds.
+   */
+  noteRepository(
+    repository: RepositoryRef,
+    told: { readonly updatedAt: Date | null; readonly receivedAt: Date },
+  ): Promise<void>;
+
   /** The open run with the same repository, source and hash if there is one, else a new one with a step job. */
   createRun(run: NewRun): Promise<{ readonly run: RunRecord; readonly isNew: boolean }>;
   findRun(id: string): Promise<RunRecord | undefined>;
@@ -96,11 +106,11 @@ export interface Store {
   findRunByPull(repositoryId: number, pullNumber: number): Promise<RunRecord | undefined>;
   findRunByRequest(requestId: string): Promise<RunRecord | undefined>;
   findRunByWorkflow(repositoryId: number, workflowRunId: number): Promise<RunRecord | undefined>;
-  /** Newest first. */
+  /** Newest first; without those that another version of the program wrote and this one cannot read. */
   listRuns(filter: RunFilter): Promise<readonly RunRecord[]>;
   /** Runs of one actor in one repository begun since. */
   countRuns(repositoryId: number, actorId: number, since: Date): Promise<number>;
-  /** The run with the lowest number in the repository that is `running` and may start its step now. */
+  /** The readable run with the lowest number in the repository that is `running` and may start its step now. */
   nextReadyRun(repositoryId: number): Promise<RunRecord | undefined>;
 
   /**
