@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { checkBenchmark } from '../../src/adapters/runner/check-benchmark.ts';
 import { Benchmark, type MachineRates } from '../../src/model/benchmark.ts';
 import { AppError } from '../../src/model/errors.ts';
 import { evaluateGoals } from '../../src/model/judge-goals.ts';
@@ -74,6 +75,13 @@ function options(change: Partial<BenchmarkOptions>): BenchmarkOptions {
   };
 }
 
+/** What the app holds against itself must hold for every benchmark, as it is after a trip through JSON. */
+async function measure(wanted: BenchmarkOptions): Promise<Benchmark> {
+  const benchmark = await runBenchmark(wanted);
+  checkBenchmark(Benchmark.parse(JSON.parse(JSON.stringify(benchmark))));
+  return benchmark;
+}
+
 function goal(metric: string, comparison: '<=' | '>=', value: number, unit: string, baseline?: string) {
   return {
     metric,
@@ -87,7 +95,7 @@ function goal(metric: string, comparison: '<=' | '>=', value: number, unit: stri
 
 test('two engines of known speed are told apart, with vLLM’s and llama-bench’s figures for each', async () => {
   const baseline = { ...fake(1, 20), name: 'llama.cpp' };
-  const result = Benchmark.parse(await runBenchmark(options({ baseline })));
+  const result = Benchmark.parse(await measure(options({ baseline })));
   const decode = result.comparison.find(({ metric }) => metric === 'decode_tokens_per_second')!;
   // Ten in peace; a busy machine adds to both.
   expect(decode.ratio).toBeGreaterThan(2);
@@ -119,7 +127,7 @@ test('two engines of known speed are told apart, with vLLM’s and llama-bench�
 
 test('several requests are decoded side by side and each has its own latency', async () => {
   const workload = { prompt_tokens: 5, output_tokens: 4, concurrency: 3 };
-  const { engine } = await runBenchmark(options({ workload, budgetSeconds: 0.1 }));
+  const { engine } = await measure(options({ workload, budgetSeconds: 0.1 }));
   expect(engine.integrity).toEqual([]);
   expect(engine.serving.max_concurrent_requests).toBe(3);
   expect(engine.serving.completed % 3).toBe(0);
@@ -130,7 +138,7 @@ test('several requests are decoded side by side and each has its own latency', a
 
 test('one output token has a time to first token and no time per output token', async () => {
   const workload = { prompt_tokens: 5, output_tokens: 1, concurrency: 1 };
-  const result = await runBenchmark(options({ workload, budgetSeconds: 0.1 }));
+  const result = await measure(options({ workload, budgetSeconds: 0.1 }));
   expect(result.engine.serving).toMatchObject({ mean_tpot_ms: null, p99_itl_ms: null });
   expect(evaluateGoals([goal('tpot_ms_p50', '<=', 1, 'ms')], result)[0]).toMatchObject({
     status: 'not-measured',
@@ -138,7 +146,7 @@ test('one output token has a time to first token and no time per output token', 
 });
 
 test('an engine that answers without computing is found out, and meets no goal', async () => {
-  const result = await runBenchmark(options({ engine: fake(1, 0, 'cheats'), budgetSeconds: 0.1 }));
+  const result = await measure(options({ engine: fake(1, 0, 'cheats'), budgetSeconds: 0.1 }));
   expect(result.engine.integrity.join()).toContain('the timed run gave token 3');
   const [outcome] = evaluateGoals([goal('decode_tokens_per_second', '>=', 1, 'tokens/s')], result);
   expect(outcome).toMatchObject({
@@ -153,7 +161,7 @@ test('faster than physics is rejected, but only after the rates were measured ag
     read: [{ working_set_bytes: 1e6, best_bytes_per_second: 10, mean_bytes_per_second: 10 }],
   };
   let calls = 0;
-  const always = await runBenchmark(
+  const always = await measure(
     options({
       budgetSeconds: 0.1,
       measureRates: async () => {
@@ -169,7 +177,7 @@ test('faster than physics is rejected, but only after the rates were measured ag
   });
   expect(evaluateGoals([goal('peak_memory', '<=', 1e12, 'bytes')], always)[0]!.status).toBe('not-measured');
   let first = 0;
-  const busy = await runBenchmark(
+  const busy = await measure(
     options({ budgetSeconds: 0.1, measureRates: async () => (first++ < 2 ? slow : plenty) }),
   );
   expect(busy.physics.filter(({ rejected }) => rejected)).toEqual([]);
@@ -179,7 +187,7 @@ test('a baseline that does not start leaves relative goals unmeasured, with the 
   const start = async () => {
     throw new AppError('BASELINE_UNAVAILABLE', 'llama.cpp is not installed');
   };
-  const result = await runBenchmark(
+  const result = await measure(
     options({ baseline: { name: 'llama.cpp', start }, budgetSeconds: 0.1, threads: 4096 }),
   );
   expect(result.warnings.join()).toContain('4096 threads on');
@@ -194,13 +202,13 @@ test('a baseline that does not start leaves relative goals unmeasured, with the 
 
 test('a baseline that dies half-way costs the comparison, not the benchmark; an engine that dies costs all', async () => {
   const baseline = { ...fake(1, 1, 'dies'), name: 'llama.cpp' };
-  const result = await runBenchmark(options({ baseline, budgetSeconds: 0.1 }));
+  const result = await measure(options({ baseline, budgetSeconds: 0.1 }));
   expect(result).toMatchObject({ baseline: null, mode: 'alone', comparison: [] });
   expect(result.baseline_absent_because).toContain(
     'llama.cpp failed during the benchmark: the engine process is gone',
   );
   expect(result.engine.decode.samples_ts).toHaveLength(2 * result.rounds);
-  await expect(runBenchmark(options({ engine: fake(1, 1, 'dies') }))).rejects.toThrow(
+  await expect(measure(options({ engine: fake(1, 1, 'dies') }))).rejects.toThrow(
     'the engine process is gone',
   );
 });
