@@ -61,7 +61,7 @@ async function findStuck(
   const began = jobs.find(({ status }) => status === 'in_progress')?.startedAt;
   const taken = began ? minutesSince(context, began) : minutes;
   if (taken <= longestJobMinutes) return undefined;
-  return `The workflow run is in progress for ${Math.floor(taken)} minutes and its job may take ${workflowTimeoutMinutes}: the runner was lost before it could report. See that it is online and healthy.`;
+  return `The workflow run has been in progress for ${Math.floor(taken)} minutes and its job may take ${workflowTimeoutMinutes}: its runner was lost before it could report. See that the runner is online and healthy.`;
 }
 
 async function findWorkflow(client: RepositoryClient, run: RunRecord): Promise<WorkflowRun | undefined> {
