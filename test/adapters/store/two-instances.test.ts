@@ -53,10 +53,13 @@ describe.skipIf(isPostgresLacking())('two instances on PostgreSQL', () => {
       one.onStep.set(id, perform('one', opened[0]!, id));
       two.onStep.set(id, perform('two', opened[1]!, id));
     }
-    const runs = repositories.flatMap((repository) => [newRun(repository), newRun(repository)]);
-    await Promise.all(runs.map((run) => store.createRun(run)));
     const isOver = async () => (await store.listRuns({ isOpen: true })).length === 0;
-    await until(isOver, 'the end of all runs');
+    // The instance that makes the runs hears of them first: a few rounds until the other had its turn.
+    for (let round = 0; round < 20 && performers.size < 2; round += 1) {
+      const runs = repositories.flatMap((repository) => [newRun(repository), newRun(repository)]);
+      await Promise.all(runs.map((run) => store.createRun(run)));
+      await until(isOver, 'the end of all runs');
+    }
     expect(Math.max(...peaks)).toBe(1);
     expect([...performers].toSorted()).toEqual(['one', 'two']);
   });
