@@ -204,14 +204,10 @@ describe('a run whose runner is not heard of', () => {
   const wait = (seconds: number) => {
     time = new Date(time.getTime() + seconds * 1000);
   };
-  const silenced = async (): Promise<{ readonly path: string; readonly job: string }> => {
-    const path = `${base}/actions/runs/${await dispatchRun()}`;
-    const { job_id } = (await claim(allLabels)).body as { job_id: number };
-    return { path, job: `jobs/${job_id}` };
-  };
 
   it('goes on for half a minute after each heartbeat, then it has failed', async () => {
-    const { path, job } = await silenced();
+    const path = `${base}/actions/runs/${await dispatchRun()}`;
+    const job = `jobs/${((await claim(allLabels)).body as { job_id: number }).job_id}`;
     wait(25);
     await world.runner(`${job}/progress`, { log: '' });
     wait(25);
@@ -229,7 +225,8 @@ describe('a run whose runner is not heard of', () => {
   });
 
   it('is cancelled where somebody had asked for that', async () => {
-    const { path } = await silenced();
+    const path = `${base}/actions/runs/${await dispatchRun()}`;
+    await claim(allLabels);
     await world.bot('POST', `${path}/cancel`);
     wait(31);
     failLostJobs(world.github.world);
