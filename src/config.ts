@@ -113,9 +113,12 @@ export function readServeConfig(environment: Environment = process.env): ServeCo
   if (problems.length === 0) return Object.freeze(config);
   const count = problems.length === 1 ? 'One setting needs' : `${problems.length} settings need`;
   const list = problems.map((problem) => `- ${problem}`).join('\n');
+  const hint = environment.APP_ID
+    ? ''
+    : '\nNo app yet? `npx metainfer setup --public-url https://…` makes one and writes its settings.';
   throw new AppError(
     'SETTINGS_INVALID',
-    `${count} attention before the app can start; set them in the environment or in .env:\n${list}`,
+    `${count} attention before the app can start; set them in the environment or in .env:\n${list}${hint}`,
   );
 }
 

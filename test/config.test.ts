@@ -116,7 +116,8 @@ describe('a refusal', () => {
         - PRIVATE_KEY_PATH is missing: set it to the .pem file that GitHub gave you for the app (or PRIVATE_KEY to what is in it).
         - WEBHOOK_SECRET is missing: without it anybody could send webhooks. Make one with \`openssl rand -hex 32\` and set the same on the page of the GitHub App under "Webhook".
         - METAINFER_HOME_REPOSITORY is missing; expected owner/name of your copy of metainfer-bot: runners take the harness from there.
-        - METAINFER_HOME_SHA is missing; expected the full commit (40 digits) of that repository which runners use: \`git rev-parse HEAD\` in it."
+        - METAINFER_HOME_SHA is missing; expected the full commit (40 digits) of that repository which runners use: \`git rev-parse HEAD\` in it.
+        No app yet? \`npx metainfer setup --public-url https://…\` makes one and writes its settings."
       `);
     }
   });

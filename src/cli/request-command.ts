@@ -20,9 +20,10 @@ export const requestCommand: Command = {
   },
   examples: ['npx metainfer request knowledge/examples/qwen3-0.6b.yaml --repo ada/engines'],
   async run(input, context) {
+    // The file first: its problems need neither a repository nor a token.
+    const request = await readFileForGithub(input.positionals[0]!, context);
     const target = readTarget(input);
     const token = requireToken(context);
-    const request = await readFileForGithub(input.positionals[0]!, context);
     for (const warning of request.warnings) console.error(formatProblem(warning));
     const title = `Engine: ${request.constraints.name}`;
     // Loaded here: every other command starts without Octokit.
