@@ -35,8 +35,8 @@ describe.each(engines)('the queues on $name', ({ isLacking, start }) => {
     for (const queue of ['deliveries', 'control'] as const) {
       const delivery = newDelivery({ id: `for-${queue}` });
       onDelivery.set(delivery.id, async () => {
-        handled.push(delivery.id);
         await store.finishDelivery(delivery.id, 'done', null);
+        handled.push(delivery.id);
       });
       await store.acceptDelivery(delivery, queue);
       await store.acceptDelivery(delivery, queue);
