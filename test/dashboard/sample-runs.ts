@@ -101,7 +101,9 @@ export function sampleRun(
 
 /** The committed report of a verified and timed engine. */
 export function realReport(): Report {
-  return JSON.parse(readFileSync(join(packageRoot(), 'engines/tiny-qwen3/report.json'), 'utf8')) as Report;
+  return JSON.parse(
+    readFileSync(join(packageRoot(), 'test/fixtures/reports/tiny-qwen3.json'), 'utf8'),
+  ) as Report;
 }
 
 /** The pages take a plan from the store to its renderer and look at nothing in it. */

@@ -11,7 +11,7 @@ import { type CraftedEntry, craftZip } from './craft-zip.ts';
 
 /** A report of a real run. */
 const report = Report.parse(
-  JSON.parse(readFileSync(join(packageRoot(), 'engines/tiny-qwen3/report.json'), 'utf8')),
+  JSON.parse(readFileSync(join(packageRoot(), 'test/fixtures/reports/tiny-qwen3.json'), 'utf8')),
 );
 const expected: ExpectedArtifact = {
   requestId: 'run-0123-1',
