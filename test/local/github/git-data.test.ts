@@ -42,7 +42,7 @@ describe('git data through the API', () => {
       { path: 'engines/a/model.cpp', mode: '100644', type: 'blob', content: 'int main() {}\n' },
       { path: 'src/one.txt', mode: '100644', type: 'blob', sha: null },
     ]);
-    const made = await scene.bot('POST', `${repo}/git/refs`, { ref: 'refs/heads/work/one', sha });
+    const made = await scene.bot('POST', `${repo}/git/refs`, { ref: 'refs/heads/topic/one', sha });
     expect(made.status).toBe(201);
     expect(made.body.object).toMatchObject({ type: 'commit', sha });
     const tree = await scene.bot('GET', `${repo}/git/trees/work%2Fone?recursive=1`);
