@@ -43,8 +43,9 @@ export async function surviveCrashes(
     world.startRunner('passes');
     const body = await engineRequest();
     await world.ada('POST', `${world.repository}/issues`, { title: 'tiny', body });
-    const isDone = async () => (life.hasPassed && script.left() === 0 ? true : undefined);
-    await eventually(`the end of a run with ${points.length} deaths`, isDone, 500);
+    const isOver = async () => (life.hasPassed && script.left() === 0 ? true : undefined);
+    await eventually(`the end of a run with ${points.length} deaths`, isOver, 500);
+    await eventually('the last deliveries', createCalm(`http://127.0.0.1:${world.settings.port}`));
   } catch (error) {
     await world.stop();
     throw new Error(`${script.left()} of ${points.length} deaths were still to come`, { cause: error });
@@ -55,6 +56,17 @@ export async function surviveCrashes(
     relay.stop();
   }
   return { world, starts: life.starts, acknowledged: relay.acknowledged };
+}
+
+/** What the end of a run set off is still arriving: calm is a second in which no delivery waits to be handled. */
+function createCalm(base: string): () => Promise<true | undefined> {
+  let calmSince: number | undefined;
+  return async () => {
+    const text = await (await fetch(`${base}/metrics`)).text();
+    const queued = Number(/^metainfer_deliveries\{outcome="queued"\} (\d+)$/m.exec(text)?.[1] ?? 0);
+    calmSince = queued > 0 ? undefined : (calmSince ?? Date.now());
+    return calmSince !== undefined && Date.now() - calmSince > 1000 ? true : undefined;
+  };
 }
 
 async function relayTo(world: BotWorld, script: CrashScript) {

@@ -45,11 +45,11 @@ describe('git data through the API', () => {
     const made = await scene.bot('POST', `${repo}/git/refs`, { ref: 'refs/heads/topic/one', sha });
     expect(made.status).toBe(201);
     expect(made.body.object).toMatchObject({ type: 'commit', sha });
-    const tree = await scene.bot('GET', `${repo}/git/trees/work%2Fone?recursive=1`);
+    const tree = await scene.bot('GET', `${repo}/git/trees/topic%2Fone?recursive=1`);
     const paths = tree.body.tree.map((entry: { path: string }) => entry.path);
     expect(paths).toContain('engines/a/model.cpp');
     expect(paths).not.toContain('src/one.txt');
-    const commit = (await scene.bot('GET', `${repo}/commits/work%2Fone`)).body;
+    const commit = (await scene.bot('GET', `${repo}/commits/topic%2Fone`)).body;
     expect(commit).toMatchObject({ sha, parents: [{ sha: head }], stats: { additions: 1, deletions: 3 } });
     expect(commit.author.login).toBe('metainfer-test[bot]');
   });
