@@ -1,5 +1,16 @@
+import type { RepairFinding } from './model/agent-work.ts';
 import { AppError, errorCodes } from './model/errors.ts';
 import { type RunEffect, type RunEvent, type RunFailure, RunState, type RunStep } from './model/run.ts';
+import {
+  afterAttempt,
+  afterComposition,
+  afterDiagnosis,
+  afterFixRequest,
+  canRepair,
+  mayOptimize,
+  reopenUnsettled,
+  stopFailure,
+} from './pipeline/agent-transitions.ts';
 
 /** A run at its beginning: nothing read, nothing done. `id` must be unique among the caller's runs. */
 export function startRun(id: string, input: RunState['input'], folder: string): RunState {
@@ -30,6 +41,7 @@ export function isOpen(state: Pick<RunState, 'status'>): boolean {
 
 function move(state: RunState, event: RunEvent): RunState {
   if (event.type === 'retried') return takeUpAgain(state, event.baseline);
+  if (event.type === 'fix-requested') return takeUpFix(state, event.findings);
   if (!isOpen(state)) {
     throw new AppError(
       'INTERNAL',
@@ -44,13 +56,19 @@ function move(state: RunState, event: RunEvent): RunState {
     case 'constraints-accepted':
       return { ...state, next: 'plan', constraints: event.constraints, constraintsSha256: event.sha256 };
     case 'plan-made':
-      return afterPlan(state, event.sha256, event.missing);
+      return afterPlan(state, event);
     case 'announced':
       return event.needsApproval ? wait(state, 'approval') : { ...state, next: 'generate' };
+    case 'contract-attempted':
+      return { ...state, agents: afterAttempt(state.agents!, event) };
     case 'engine-generated':
-      return afterGeneration(state, event.treeSha256);
+      return afterGeneration(state, event);
     case 'published':
-      return { ...state, next: 'dispatch', github: event.trail };
+      return afterPublication({ ...state, github: { ...state.github, ...event.trail } });
+    case 'diagnosed':
+      return afterDiagnosed(state, event);
+    case 'optimized':
+      return afterOptimization(state, event);
     case 'dispatched':
       return afterDispatch(state, event);
     case 'verified':
@@ -68,11 +86,14 @@ const stepOfEvent = {
   'constraints-accepted': 'constraints',
   'plan-made': 'plan',
   announced: 'announce',
+  'contract-attempted': 'generate',
   'engine-generated': 'generate',
   published: 'publish',
   dispatched: 'dispatch',
   verified: 'verify',
+  diagnosed: 'diagnose',
   benchmarked: 'bench',
+  optimized: 'optimize',
   judged: 'judge',
   concluded: 'conclude',
 } as const satisfies Partial<Record<RunEvent['type'], RunStep>>;
@@ -118,8 +139,9 @@ function failStep(state: RunState, code: string, message: string): RunState {
   return end(state, { step: state.next ?? 'dispatch', code, message, next: adviceFor(code, state) });
 }
 
-function afterPlan(state: RunState, sha256: string, missing: readonly string[]): RunState {
-  const planned = { ...state, planSha256: sha256 };
+function afterPlan(state: RunState, event: RunEvent & { type: 'plan-made' }): RunState {
+  const { sha256, missing, agents } = event;
+  const planned = { ...state, planSha256: sha256, ...(agents === undefined ? {} : { agents }) };
   const isGithub = state.input.origin === 'github';
   if (missing.length === 0) return { ...planned, next: isGithub ? 'announce' : 'generate' };
   return end(planned, {
@@ -130,10 +152,21 @@ function afterPlan(state: RunState, sha256: string, missing: readonly string[]):
   });
 }
 
-function afterGeneration(state: RunState, treeSha256: string): RunState {
-  const generated = { ...state, engineTreeSha256: treeSha256 };
+function afterGeneration(state: RunState, event: RunEvent & { type: 'engine-generated' }): RunState {
+  const { treeSha256, isComplete } = event;
+  const agents = state.agents === undefined ? {} : { agents: afterComposition(state.agents) };
+  const generated = { ...state, engineTreeSha256: treeSha256, ...agents };
   if (state.input.origin === 'github') return { ...generated, next: 'publish' };
+  if (!isComplete) return end(generated, stopFailure(generated));
   return { ...generated, next: 'verify', attempt: state.attempt + 1 };
+}
+
+/** A phase of several is on the branch: the next one is written, or the run stops with what there is. */
+function afterPublication(state: RunState): RunState {
+  const { agents } = state;
+  if (agents !== undefined && agents.stop !== null) return end(state, stopFailure(state));
+  const isUnfinished = agents?.contracts.some(({ status }) => status === 'open') === true;
+  return { ...state, next: isUnfinished ? 'generate' : 'dispatch' };
 }
 
 function afterDispatch(state: RunState, event: RunEvent & { type: 'dispatched' }): RunState {
@@ -146,15 +179,33 @@ function afterDispatch(state: RunState, event: RunEvent & { type: 'dispatched' }
 function afterVerification(state: RunState): RunState {
   const outcome = state.verification!;
   if (outcome.passed) return { ...state, next: 'bench' };
-  return end(state, {
-    step: 'verify',
-    code: 'VERDICT_FAILED',
-    message: `Verification failed.\n${outcome.findings.map((line) => `- ${line}`).join('\n')}`,
-    next: adviceForGuilty(outcome.guilty),
-  });
+  if (canRepair(state)) return { ...state, next: 'diagnose' };
+  return end(state, verificationFailure('verify', state));
 }
 
-function adviceForGuilty(guilty: readonly string[]): string {
+function verificationFailure(step: RunStep, state: RunState): RunFailure {
+  const { findings, guilty } = state.verification!;
+  return {
+    step,
+    code: 'VERDICT_FAILED',
+    message: `Verification failed.\n${findings.map((line) => `- ${line}`).join('\n')}`,
+    next: adviceForGuilty(guilty, state),
+  };
+}
+
+/** Back to the agents of the contracts that are to blame; a failure where nobody may repair them. */
+function afterDiagnosed(state: RunState, event: RunEvent & { type: 'diagnosed' }): RunState {
+  const agents = afterDiagnosis(state, event);
+  const spent = { ...state, agents: { ...state.agents!, spent: event.spent } };
+  if (agents === undefined) return end(spent, verificationFailure('diagnose', spent));
+  return { ...state, agents, next: 'generate' };
+}
+
+function adviceForGuilty(guilty: readonly string[], state: RunState): string {
+  const written = new Set(state.agents?.contracts.map(({ contract }) => contract));
+  const byAgents = guilty.filter((contract) => written.has(contract));
+  if (byAgents.length > 0)
+    return `The findings point at ${byAgents.join(', ')}, which agents wrote; their attempts or the budget are used up.`;
   return guilty.length > 0
     ? `The findings point at ${guilty.join(', ')}. All of it comes from verified knowledge, so there is no agent to repair it: please look at these realizations.`
     : 'Read the findings in the report; they name no contract.';
@@ -162,8 +213,25 @@ function adviceForGuilty(guilty: readonly string[]): string {
 
 function afterBenchmark(state: RunState): RunState {
   const outcome = state.benchmark!;
+  if (mayOptimize(state.agents)) return { ...state, next: 'optimize' };
   if (outcome.passed) return { ...state, status: 'passed', next: null };
   return end(state, benchmarkFailure('bench', outcome.goals));
+}
+
+function afterOptimization(state: RunState, event: RunEvent & { type: 'optimized' }): RunState {
+  const { kept, spent, isLast } = event;
+  const { optimizations, limits } = state.agents!;
+  const done = isLast ? limits.optimizations : optimizations + 1;
+  const agents = { ...state.agents!, spent, optimizations: Math.min(done, limits.optimizations) };
+  const better =
+    kept === null
+      ? {}
+      : {
+          engineTreeSha256: kept.treeSha256,
+          verification: kept.verification,
+          benchmark: kept.benchmark,
+        };
+  return afterBenchmark({ ...state, ...better, agents });
 }
 
 function benchmarkFailure(step: RunStep, goals: readonly string[]): RunFailure {
@@ -182,12 +250,8 @@ function afterJudgement(
 ): RunState {
   const judged: RunState = { ...state, verification, ...(benchmark ? { benchmark } : {}) };
   if (!verification.passed) {
-    return end(judged, {
-      step: 'judge',
-      code: 'VERDICT_FAILED',
-      message: `Verification failed.\n${verification.findings.map((line) => `- ${line}`).join('\n')}`,
-      next: adviceForGuilty(verification.guilty),
-    });
+    if (canRepair(judged)) return { ...judged, next: 'diagnose' };
+    return end(judged, verificationFailure('judge', judged));
   }
   if (benchmark?.passed !== true) return end(judged, benchmarkFailure('judge', benchmark?.goals ?? []));
   return { ...judged, next: 'conclude', ending: 'passed' };
@@ -204,13 +268,27 @@ function takeUpAgain(state: RunState, baseline: RunState['baseline']): RunState 
     throw new AppError('INTERNAL', `Run ${state.id} (${state.status}) cannot be retried.`);
   }
   const { failure: _, ending: __, verification: ___, benchmark: ____, waitingFor: _____, ...rest } = state;
+  const agents = state.agents === undefined ? undefined : reopenUnsettled(state.agents);
+  const isUnfinished = agents?.contracts.some((entry) => entry.status === 'open') === true;
   return {
     ...rest,
+    ...(agents === undefined ? {} : { agents }),
     status: 'running',
-    next: state.github === undefined ? 'constraints' : 'dispatch',
+    next: isUnfinished ? 'generate' : state.github === undefined ? 'constraints' : 'dispatch',
     retries: (state.retries ?? 0) + 1,
     ...(baseline === undefined ? {} : { baseline }),
   };
+}
+
+/** @throws AppError INTERNAL on a run that is still open, or in which no agent wrote what the findings name */
+function takeUpFix(state: RunState, findings: readonly RepairFinding[]): RunState {
+  const agents =
+    isOpen(state) || state.agents === undefined ? undefined : afterFixRequest(state.agents, findings);
+  if (agents === undefined || state.input.origin !== 'github') {
+    throw new AppError('INTERNAL', `Run ${state.id} (${state.status}) cannot take up a repair.`);
+  }
+  const { failure: _, ending: __, verification: ___, benchmark: ____, waitingFor: _____, ...rest } = state;
+  return { ...rest, agents, status: 'running', next: 'generate' };
 }
 
 function adviceFor(code: string, state: RunState): string {

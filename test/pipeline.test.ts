@@ -20,7 +20,7 @@ const constraints = {
 const happyPath: readonly RunEvent[] = [
   { type: 'constraints-accepted', constraints, sha256: 'c0' },
   { type: 'plan-made', sha256: 'p0', missing: [] },
-  { type: 'engine-generated', treeSha256: 'e0' },
+  { type: 'engine-generated', treeSha256: 'e0', isComplete: true },
   {
     type: 'verified',
     outcome: { passed: true, treeSha256: 'e0', reportPath: 'report.json', guilty: [], findings: [] },
@@ -143,7 +143,7 @@ const upToDispatch: readonly RunEvent[] = [
   { type: 'constraints-accepted', constraints, sha256: 'c0' },
   { type: 'plan-made', sha256: 'p0', missing: [] },
   { type: 'announced', needsApproval: false },
-  { type: 'engine-generated', treeSha256: 'e0' },
+  { type: 'engine-generated', treeSha256: 'e0', isComplete: true },
   { type: 'published', trail },
   { type: 'dispatched', requestId: 'run-2-1', workflowRunId: null, checkRunId: 5 },
 ];

@@ -28,6 +28,8 @@ const doing = {
   verify: 'verifying the engine',
   bench: 'timing the engine',
   judge: 'reading what the runner found',
+  diagnose: 'looking for the cause',
+  optimize: 'looking for a faster realization',
   conclude: 'posting the outcome',
 } as const satisfies Record<RunStep, string>;
 

@@ -24,6 +24,15 @@ const Origin = z.discriminatedUnion('kind', [
     realizationSha256: sha256Text,
     gateSha256: sha256Text.nullable(),
   }),
+  z.strictObject({
+    kind: z.literal('agent'),
+    contract: z.string(),
+    version: z.string(),
+    contractSha256: sha256Text,
+    gateSha256: sha256Text.nullable(),
+    model: z.string().max(200),
+    requestSha256: sha256Text,
+  }),
 ]);
 
 const ProvenanceFile = z.strictObject({

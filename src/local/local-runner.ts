@@ -77,7 +77,7 @@ const steps: Readonly<Record<LocalStep, (state: RunState, runner: LocalRunner) =
     const prepared = await preparedOf(state, runner);
     await writeEngine(composePrepared(prepared), state.folder);
     await rememberWeights(runner.cacheFolder, state.folder, prepared.request);
-    return { type: 'engine-generated', treeSha256: hashEngineTree(state.folder) };
+    return { type: 'engine-generated', treeSha256: hashEngineTree(state.folder), isComplete: true };
   },
   verify: async (state, runner) => {
     const prepared = await preparedOf(state, runner);

@@ -73,7 +73,8 @@ export interface SelectedContract {
   readonly contract: Contract;
   /** Absent for a header-only contract and for a missing realization. */
   readonly realization: Realization | undefined;
-  readonly status: 'realization' | 'header-only' | 'replaced' | 'missing';
+  /** agent: to be written, or written, by an agent from the contract alone; there is no realization then. */
+  readonly status: 'realization' | 'header-only' | 'replaced' | 'agent' | 'missing';
   /** One sentence: why this realization (applicability, evidence, name), or what is missing. */
   readonly reason: string;
 }

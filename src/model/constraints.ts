@@ -66,6 +66,8 @@ export const Constraints = z.strictObject({
   generation: z.strictObject({
     mode: z.enum(['knowledge-first', 'zero-reference', 'source-reference']).default('knowledge-first'),
     budget: z.strictObject({ tokens: z.int().min(0).optional(), usd: z.number().min(0).optional() }),
+    /** Only in source-reference mode, and only on the command line: files that every implementer also sees, by path. */
+    source_files: z.array(z.string().min(1).max(4096)).max(64).optional(),
   }),
 });
 export type Constraints = z.infer<typeof Constraints>;

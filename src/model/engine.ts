@@ -24,6 +24,16 @@ export interface FileProvenance {
         readonly realization: string;
         readonly realizationSha256: string;
         readonly gateSha256: string | null;
+      }
+    | {
+        readonly kind: 'agent';
+        readonly contract: string;
+        readonly version: string;
+        readonly contractSha256: string;
+        readonly gateSha256: string | null;
+        readonly model: string;
+        /** Hash of the prompt with its settings. */
+        readonly requestSha256: string;
       };
 }
 

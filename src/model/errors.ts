@@ -117,6 +117,17 @@ export const errorCodes = {
     exit: 3,
     meaning: 'What the runner uploaded does not belong to the request or breaks the rules for reports.',
   },
+  MODEL_UNAVAILABLE: {
+    source: 'external',
+    exit: 3,
+    meaning:
+      'The language model endpoint cannot be reached, refuses the key, or does not answer as it should.',
+  },
+  BUDGET_EXHAUSTED: {
+    source: 'user',
+    exit: 2,
+    meaning: 'What agents may spend is used up, or is less than one call needs.',
+  },
   INTERNAL: {
     source: 'internal',
     exit: 4,

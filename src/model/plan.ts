@@ -37,6 +37,16 @@ export interface PlanRequest {
   readonly concurrency: number;
 }
 
+/** Expected tokens of one contract, all of its attempts and reviews together. */
+export interface ContractCost {
+  readonly contract: string;
+  readonly phase: string;
+  readonly promptTokens: number;
+  readonly outputTokens: number;
+  /** What the estimate rests on: the contract's size, or measured runs. */
+  readonly basis: string;
+}
+
 export interface Plan {
   readonly name: string;
   readonly request: PlanRequest;
@@ -48,7 +58,7 @@ export interface Plan {
   readonly coverage: readonly {
     readonly contract: string;
     readonly version: string;
-    readonly status: 'realization' | 'header-only' | 'replaced' | 'missing';
+    readonly status: 'realization' | 'header-only' | 'replaced' | 'agent' | 'missing';
     readonly realization: string | null;
     readonly reason: string;
   }[];
@@ -66,6 +76,12 @@ export interface Plan {
     /** Goals that the sizes or the rates rule out, one sentence each. */
     readonly unreachable: readonly string[];
   };
-  /** Model tokens that agents would need; null where contracts are missing and nobody has measured what they cost. */
-  readonly cost: { readonly modelTokens: number | null; readonly usd: number | null };
+  /** Model tokens that agents are expected to need; null where contracts are missing and no agent may write them. */
+  readonly cost: {
+    readonly modelTokens: number | null;
+    /** Null without a price. */
+    readonly usd: number | null;
+    /** One entry per contract that agents write, in the order of writing. */
+    readonly contracts: readonly ContractCost[];
+  };
 }

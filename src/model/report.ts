@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { GenerationRecord } from './generation-record.ts';
 
 /** Gates in the order in which they run. */
 export const gateNames = [
@@ -101,6 +102,8 @@ export const Report = z.strictObject({
   }),
   /** src/model/benchmark.ts describes it; null where bench did not run. */
   benchmark: z.unknown(),
+  /** How agents made the engine; written by whoever drove the run, absent where no agent was asked. */
+  generation: GenerationRecord.optional(),
   /** The command that repeats this report. */
   repeat: z.string(),
   startedAt: z.string(),

@@ -1,3 +1,4 @@
+import type { AgentPapers } from './agent-work.ts';
 import type { Actor, RepositoryRef } from './github.ts';
 import type { Plan } from './plan.ts';
 import type { Problem } from './problem.ts';
@@ -43,6 +44,7 @@ export interface RunDocuments {
   readonly result: RunnerResult;
   /** The generated files by path within the engine folder, as published. */
   readonly engine: { readonly files: readonly { readonly path: string; readonly text: string }[] };
+  readonly agents: AgentPapers;
   /** Tail of the harness's log. */
   readonly log: { readonly text: string };
 }

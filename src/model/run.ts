@@ -1,8 +1,21 @@
 import { z } from 'zod';
+import { AgentWork, type RepairFinding } from './agent-work.ts';
 import { Constraints } from './constraints.ts';
+import type { Spending } from './spending.ts';
 
-/** Steps of a run on one machine, in order; `--stop-after` takes one of these names. */
-export const localSteps = ['constraints', 'plan', 'generate', 'verify', 'bench'] as const;
+/**
+ * Steps of a run on one machine, in order; `diagnose` only between a failed verification and a repair, `optimize` only
+ * where it is asked for. `--stop-after` takes one of these names.
+ */
+export const localSteps = [
+  'constraints',
+  'plan',
+  'generate',
+  'verify',
+  'diagnose',
+  'bench',
+  'optimize',
+] as const;
 /** Steps of a run that came through GitHub, in order: between `dispatch` and `judge` it waits for the runner. */
 export const githubSteps = [
   'constraints',
@@ -12,6 +25,7 @@ export const githubSteps = [
   'publish',
   'dispatch',
   'judge',
+  'diagnose',
   'conclude',
 ] as const;
 export type LocalStep = (typeof localSteps)[number];
@@ -35,6 +49,8 @@ const VerificationOutcome = z.strictObject({
   reportPath: z.string(),
   /** Contract ids that findings name, most upstream first. */
   guilty: z.array(z.string()),
+  /** Gates that are red; absent in states of earlier versions. */
+  redGates: z.array(z.string()).optional(),
   /** One line per finding, shortened. */
   findings: z.array(z.string()),
 });
@@ -94,6 +110,8 @@ export const RunState = z.strictObject({
   /** Hash of the plan's bytes: the plan itself is made again, and must come out the same. */
   planSha256: z.string().optional(),
   engineTreeSha256: z.string().optional(),
+  /** Only where agents write something. */
+  agents: AgentWork.optional(),
   attempt: z.int().min(0),
   /** How often the run was taken up again after it had ended. */
   retries: z.int().min(0).optional(),
@@ -106,8 +124,50 @@ export type RunState = z.infer<typeof RunState>;
 /** What happened; the only way a run moves. */
 export type RunEvent =
   | { readonly type: 'constraints-accepted'; readonly constraints: Constraints; readonly sha256: string }
-  | { readonly type: 'plan-made'; readonly sha256: string; readonly missing: readonly string[] }
-  | { readonly type: 'engine-generated'; readonly treeSha256: string }
+  | {
+      readonly type: 'plan-made';
+      readonly sha256: string;
+      readonly missing: readonly string[];
+      /** Absent where no agent is needed. */
+      readonly agents?: AgentWork;
+    }
+  /** One attempt of an agent at the contract that `nextContract` names. */
+  | {
+      readonly type: 'contract-attempted';
+      readonly contract: string;
+      /** refused: no usable answer · accepted: nothing known against the file · rejected: see the findings. */
+      readonly outcome: 'accepted' | 'rejected' | 'refused';
+      readonly findings: readonly RepairFinding[];
+      readonly objections: readonly RepairFinding[];
+      /** Null where there is no new file. */
+      readonly fileSha256: string | null;
+      readonly spent: Spending;
+      /** The budget is used up: no further attempt at anything. */
+      readonly stop: { readonly reason: string; readonly message: string } | null;
+    }
+  /** The engine's files are put together, from the phases finished so far where not complete. */
+  | { readonly type: 'engine-generated'; readonly treeSha256: string; readonly isComplete: boolean }
+  /** After a failed verification: which contracts are to be repaired, likeliest first, and what their agents are told. */
+  | {
+      readonly type: 'diagnosed';
+      readonly suspects: readonly string[];
+      readonly findings: readonly RepairFinding[];
+      readonly spent: Spending;
+    }
+  /** One proposal of the optimizer, kept or dropped; a kept one comes with what verification and benchmark said of it. */
+  | {
+      readonly type: 'optimized';
+      readonly kept: {
+        readonly treeSha256: string;
+        readonly verification: VerificationOutcome;
+        readonly benchmark: BenchmarkOutcome;
+      } | null;
+      readonly spent: Spending;
+      /** Nothing further is worth trying. */
+      readonly isLast: boolean;
+    }
+  /** A person asks for a repair of an engine that a run of agents made. */
+  | { readonly type: 'fix-requested'; readonly findings: readonly RepairFinding[] }
   | { readonly type: 'verified'; readonly outcome: VerificationOutcome }
   | { readonly type: 'benchmarked'; readonly outcome: BenchmarkOutcome }
   | { readonly type: 'announced'; readonly needsApproval: boolean }

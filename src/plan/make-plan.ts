@@ -41,7 +41,7 @@ export function makePlan(input: PlanInput): Plan {
     files: listFiles(selection),
     arithmetic,
     limit: { ...bounds, unreachable: findUnreachable(constraints.goals.require, bounds, arithmetic) },
-    cost: isCovered ? { modelTokens: 0, usd: 0 } : { modelTokens: null, usd: null },
+    cost: { ...(isCovered ? { modelTokens: 0, usd: 0 } : { modelTokens: null, usd: null }), contracts: [] },
   };
 }
 

@@ -15,6 +15,7 @@ export function verificationOutcome(report: Report, reportPath: string): Verific
     treeSha256: report.engine.treeSha256,
     reportPath,
     guilty: localise(report).map((suspect) => suspect.contract),
+    redGates: gates.filter(({ status }) => status === 'failed').map(({ gate }) => gate),
     findings: [
       ...gates
         .flatMap((gate) => gate.findings)

@@ -20,7 +20,7 @@ export async function generate(context: AppContext, run: RunRecord, signal: Abor
   const text = `${sources.files.length} files, ${sources.lineCount} lines of C++`;
   await context.store.addTimeline(run.id, { kind: 'step', text: `engine composed: ${text}`, url: null });
   signal.throwIfAborted();
-  return { type: 'engine-generated', treeSha256 };
+  return { type: 'engine-generated', treeSha256, isComplete: true };
 }
 
 /** The hash that the runner computes over the folder it checks out. */

@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import { Spending, SpendingLimits } from './spending.ts';
+
+/** What tells an agent that its work is wrong. Made by gates, by static rules, by the reviewer, or by a person. */
+export const RepairFinding = z.strictObject({
+  contract: z.string(),
+  /** A gate of DESIGN §6, `answer` (no usable answer), `review` (the reviewer's), `person` (a comment). */
+  source: z.string(),
+  file: z.string().nullable(),
+  line: z.int().min(1).nullable(),
+  message: z.string().max(4000),
+  expected: z.string().max(1000).nullable(),
+  got: z.string().max(1000).nullable(),
+  /** The statement of the contract that it breaks, in the contract's own words. */
+  clause: z.string().max(1000).nullable(),
+});
+export type RepairFinding = z.infer<typeof RepairFinding>;
+
+const ContractWork = z.strictObject({
+  contract: z.string(),
+  phase: z.string(),
+  /** open: to be written · accepted: nothing known against it · failed: attempts used up · stopped: budget or refusal. */
+  status: z.enum(['open', 'accepted', 'failed', 'stopped']),
+  /** In this round. */
+  attempts: z.int().min(0),
+  /** In the whole run. */
+  totalAttempts: z.int().min(0),
+  /** What the next attempt is told; newest attempt's findings only. */
+  findings: z.array(RepairFinding).max(12),
+  /** Objections of the reviewer that stayed while the gates were green. */
+  objections: z.array(RepairFinding).max(12),
+  /** SHA-256 of the newest file; null before the first. */
+  fileSha256: z.string().nullable(),
+});
+export type ContractWork = z.infer<typeof ContractWork>;
+
+/** The agents' part of a run's state. */
+export const AgentWork = z.strictObject({
+  /** In dependency order; those of one phase stand together. */
+  contracts: z.array(ContractWork),
+  /** Names of the phases whose files are published (GitHub) or composed. */
+  publishedPhases: z.array(z.string()),
+  /** Whole-engine verification rounds begun. */
+  round: z.int().min(0),
+  limits: z.strictObject({
+    attemptsPerContract: z.int().min(1),
+    rounds: z.int().min(1),
+    optimizations: z.int().min(0),
+    spending: SpendingLimits,
+  }),
+  spent: Spending,
+  /** Tried so far, kept or dropped. */
+  optimizations: z.int().min(0),
+  /** Why no more is done. */
+  stop: z
+    .strictObject({ reason: z.string(), contract: z.string().nullable(), message: z.string() })
+    .nullable(),
+});
+export type AgentWork = z.infer<typeof AgentWork>;
+
+/** A file that an agent wrote. */
+export const AgentFile = z.strictObject({
+  contract: z.string(),
+  /** Within the engine folder. */
+  path: z.string(),
+  text: z.string(),
+  sha256: z.string(),
+  origin: z.strictObject({
+    model: z.string(),
+    /** Of the prompt with its settings: finds the call in the record. */
+    requestSha256: z.string(),
+    attempt: z.int().min(1),
+  }),
+});
+export type AgentFile = z.infer<typeof AgentFile>;
+
+/** One attempt at one contract, for the record. */
+export const ContractAttempt = z.strictObject({
+  contract: z.string(),
+  phase: z.string(),
+  round: z.int().min(1),
+  number: z.int().min(1),
+  outcome: z.enum(['accepted', 'rejected', 'refused']),
+  /** A gate, `answer`, `review` or `person`, each once; empty where accepted. */
+  rejectedBy: z.array(z.string()),
+  seconds: z.number().min(0),
+  calls: z.int().min(0),
+  lines: z.int().min(0),
+});
+export type ContractAttempt = z.infer<typeof ContractAttempt>;
+
+/** One proposal of the optimizer and what became of it. */
+export const OptimizationAttempt = z.strictObject({
+  contract: z.string(),
+  number: z.int().min(1),
+  outcome: z.enum(['kept', 'dropped']),
+  /** Why it was dropped: `gate <name>`, `no improvement beyond the spread`, `no usable answer`; null where kept. */
+  reason: z.string().nullable(),
+  /** Speed against the engine before, interleaved in one run (> 1 is faster), with half the width of its 95 % interval; null where it was not timed. */
+  ratio: z.number().nullable(),
+  spread: z.number().nullable(),
+  metric: z.string(),
+});
+export type OptimizationAttempt = z.infer<typeof OptimizationAttempt>;
+
+/** What agents made in one run, beside its state. Attempts and optimizations only grow. */
+export const AgentPapers = z.strictObject({
+  /** The newest file of each contract. */
+  files: z.array(AgentFile),
+  attempts: z.array(ContractAttempt),
+  optimizations: z.array(OptimizationAttempt),
+});
+export type AgentPapers = z.infer<typeof AgentPapers>;
+
+/** Whether all contracts of the phase are settled: none is to be written any more. */
+export function isPhaseSettled(work: AgentWork, phase: string): boolean {
+  return work.contracts.every((entry) => entry.phase !== phase || entry.status !== 'open');
+}
+
+/** What the next step of generation is about; undefined where nothing is open. */
+export function nextContract(work: AgentWork): ContractWork | undefined {
+  return work.stop === null ? work.contracts.find(({ status }) => status === 'open') : undefined;
+}
