@@ -9,8 +9,14 @@ import {
   canRepair,
   mayOptimize,
   reopenUnsettled,
-  stopFailure,
 } from './pipeline/agent-transitions.ts';
+import {
+  adviceFor,
+  benchmarkFailure,
+  coverageFailure,
+  stopFailure,
+  verificationFailure,
+} from './pipeline/failures.ts';
 
 /** A run at its beginning: nothing read, nothing done. `id` must be unique among the caller's runs. */
 export function startRun(id: string, input: RunState['input'], folder: string): RunState {
@@ -64,7 +70,7 @@ function move(state: RunState, event: RunEvent): RunState {
     case 'engine-generated':
       return afterGeneration(state, event);
     case 'published':
-      return afterPublication({ ...state, github: { ...state.github, ...event.trail } });
+      return afterPublication({ ...state, github: event.trail });
     case 'diagnosed':
       return afterDiagnosed(state, event);
     case 'optimized':
@@ -144,12 +150,7 @@ function afterPlan(state: RunState, event: RunEvent & { type: 'plan-made' }): Ru
   const planned = { ...state, planSha256: sha256, ...(agents === undefined ? {} : { agents }) };
   const isGithub = state.input.origin === 'github';
   if (missing.length === 0) return { ...planned, next: isGithub ? 'announce' : 'generate' };
-  return end(planned, {
-    step: 'plan',
-    code: 'NOT_COVERED',
-    message: `Knowledge does not cover this engine yet:\n${missing.map((line) => `- ${line}`).join('\n')}`,
-    next: 'Change the constraint file to something covered, or add the missing realization to knowledge/.',
-  });
+  return end(planned, coverageFailure(missing));
 }
 
 function afterGeneration(state: RunState, event: RunEvent & { type: 'engine-generated' }): RunState {
@@ -183,32 +184,12 @@ function afterVerification(state: RunState): RunState {
   return end(state, verificationFailure('verify', state));
 }
 
-function verificationFailure(step: RunStep, state: RunState): RunFailure {
-  const { findings, guilty } = state.verification!;
-  return {
-    step,
-    code: 'VERDICT_FAILED',
-    message: `Verification failed.\n${findings.map((line) => `- ${line}`).join('\n')}`,
-    next: adviceForGuilty(guilty, state),
-  };
-}
-
 /** Back to the agents of the contracts that are to blame; a failure where nobody may repair them. */
 function afterDiagnosed(state: RunState, event: RunEvent & { type: 'diagnosed' }): RunState {
   const agents = afterDiagnosis(state, event);
   const spent = { ...state, agents: { ...state.agents!, spent: event.spent } };
   if (agents === undefined) return end(spent, verificationFailure('diagnose', spent));
   return { ...state, agents, next: 'generate' };
-}
-
-function adviceForGuilty(guilty: readonly string[], state: RunState): string {
-  const written = new Set(state.agents?.contracts.map(({ contract }) => contract));
-  const byAgents = guilty.filter((contract) => written.has(contract));
-  if (byAgents.length > 0)
-    return `The findings point at ${byAgents.join(', ')}, which agents wrote; their attempts or the budget are used up.`;
-  return guilty.length > 0
-    ? `The findings point at ${guilty.join(', ')}. All of it comes from verified knowledge, so there is no agent to repair it: please look at these realizations.`
-    : 'Read the findings in the report; they name no contract.';
 }
 
 function afterBenchmark(state: RunState): RunState {
@@ -234,15 +215,6 @@ function afterOptimization(state: RunState, event: RunEvent & { type: 'optimized
   return afterBenchmark({ ...state, ...better, agents });
 }
 
-function benchmarkFailure(step: RunStep, goals: readonly string[]): RunFailure {
-  return {
-    step,
-    code: 'VERDICT_FAILED',
-    message: `The engine is right but misses what was asked of it.\n${goals.map((line) => `- ${line}`).join('\n')}`,
-    next: 'Relax the goal, or choose other hardware or number formats.',
-  };
-}
-
 function afterJudgement(
   state: RunState,
   verification: NonNullable<RunState['verification']>,
@@ -262,9 +234,10 @@ function end(state: RunState, failure: RunFailure): RunState {
   return { ...state, status: 'failed', next: null, failure };
 }
 
-/** @throws AppError INTERNAL on a run that is still open or came from the command line */
+/** @throws AppError INTERNAL on a run that is still open, or one of the command line in which no agent had a part */
 function takeUpAgain(state: RunState, baseline: RunState['baseline']): RunState {
-  if (isOpen(state) || state.input.origin !== 'github') {
+  const isOurs = state.input.origin === 'github' || state.agents !== undefined;
+  if (isOpen(state) || !isOurs) {
     throw new AppError('INTERNAL', `Run ${state.id} (${state.status}) cannot be retried.`);
   }
   const { failure: _, ending: __, verification: ___, benchmark: ____, waitingFor: _____, ...rest } = state;
@@ -289,22 +262,6 @@ function takeUpFix(state: RunState, findings: readonly RepairFinding[]): RunStat
   }
   const { failure: _, ending: __, verification: ___, benchmark: ____, waitingFor: _____, ...rest } = state;
   return { ...rest, agents, status: 'running', next: 'generate' };
-}
-
-function adviceFor(code: string, state: RunState): string {
-  const known = (errorCodes as Record<string, { source: string }>)[code];
-  const isGithub = state.input.origin === 'github';
-  if (known?.source === 'user') {
-    return isGithub
-      ? 'Correct what the message names; editing the constraint file starts anew, `/metainfer retry` repeats this run.'
-      : 'Correct what the message names and start again.';
-  }
-  if (known?.source === 'external') {
-    return isGithub
-      ? 'The engine is not to blame. Once the cause is gone, `/metainfer retry` repeats this run.'
-      : 'Run `metainfer doctor` to see what this machine lacks.';
-  }
-  return 'This is a fault of the program; please report it with the run id.';
 }
 
 /** Reads a saved run. @throws AppError RUN_STATE_INVALID */

@@ -1,5 +1,5 @@
 import { type AgentWork, type ContractWork, nextContract, type RepairFinding } from '../model/agent-work.ts';
-import type { RunEvent, RunFailure, RunState } from '../model/run.ts';
+import type { RunEvent, RunState } from '../model/run.ts';
 import { isWithinSoftLimit, tokensOf } from '../model/spending.ts';
 
 type EventOf<Type extends RunEvent['type']> = Extract<RunEvent, { readonly type: Type }>;
@@ -158,35 +158,6 @@ export function mayOptimize(work: AgentWork | undefined): boolean {
   return (
     work.optimizations < work.limits.optimizations && isWithinSoftLimit(work.spent, work.limits.spending)
   );
-}
-
-/** For a person: which contract, why, and what can be done. */
-export function stopFailure(state: RunState): RunFailure {
-  const work = state.agents!;
-  const { reason, contract, message } = work.stop!;
-  const entry = work.contracts.find((candidate) => candidate.contract === contract);
-  const findings = (entry?.findings ?? [])
-    .slice(0, 5)
-    .map((finding) => `- ${finding.source}: ${finding.message.slice(0, 300)}`);
-  const isBudget = reason === 'budget' || reason === 'soft-limit';
-  return {
-    step: 'generate',
-    code: isBudget ? 'BUDGET_EXHAUSTED' : 'VERDICT_FAILED',
-    message: [message, ...findings].join('\n'),
-    next: adviceAfterStop(state, isBudget),
-  };
-}
-
-function adviceAfterStop(state: RunState, isBudget: boolean): string {
-  const isGithub = state.input.origin === 'github';
-  if (isBudget) {
-    return isGithub
-      ? 'What was accepted so far is on the branch. Raise `generation.budget` in the constraint file, or ask the operator of this app for more; `/metainfer retry` then goes on.'
-      : 'What was accepted so far is kept. Raise generation.budget in the constraint file (or limits.hard_tokens of the settings) and start again with --resume.';
-  }
-  return isGithub
-    ? 'The best state is on the branch. `/metainfer fix <what is wrong>` on a line of it tells the agent what to change, `/metainfer retry` gives it fresh attempts; a sharper contract in knowledge/ helps every later run.'
-    : 'The best state is in the engine folder. Read the findings; a sharper contract in knowledge/, another model or more attempts (limits.attempts_per_contract) may help.';
 }
 
 function countAttempts(count: number): string {
