@@ -1,5 +1,5 @@
 import type { AgentRole } from './language-model.ts';
-import type { Spending, TokenUsage } from './spending.ts';
+import { addSpending, nothingSpent, type Spending, type TokenUsage } from './spending.ts';
 
 /** One request to the endpoint before it is sent. */
 export interface BegunCall {
@@ -46,4 +46,16 @@ export interface CompletionLedger {
   leftToday(): Promise<number | null>;
   /** In the order in which they began. */
   list(): Promise<readonly RecordedCall[]>;
+}
+
+/** Finished calls as reported; those that never said count as what was reserved for them. */
+export function spendingOf(calls: readonly RecordedCall[]): Spending {
+  return calls.reduce((sum, call) => addSpending(sum, costOf(call)), nothingSpent);
+}
+
+function costOf({ finished, reservedTokens, reservedUsd }: RecordedCall): Spending {
+  const usage = finished?.usage ?? null;
+  if (usage === null)
+    return { ...nothingSpent, calls: 1, unreportedTokens: reservedTokens, usd: reservedUsd };
+  return { calls: 1, ...usage, unreportedTokens: 0, usd: finished!.usd };
 }

@@ -117,6 +117,22 @@ const migrations: readonly string[] = [
     told_at timestamptz not null
   );
   `,
+  `
+  -- Every request to a language model, before it is sent. One that is begun again gets a row of its own: what the
+  -- first may have cost still counts. \`tokens\` is what was reserved until usage is reported.
+  create table metainfer.completions (
+    id bigint generated always as identity primary key,
+    run_id text not null references metainfer.runs,
+    repository_id bigint not null,
+    key text not null,
+    call text not null,
+    finished text,
+    tokens bigint not null,
+    begun_at timestamptz not null default now()
+  );
+  create index completions_by_key on metainfer.completions (run_id, key, id);
+  create index completions_by_day on metainfer.completions (repository_id, begun_at);
+  `,
 ];
 
 /**

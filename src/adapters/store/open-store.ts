@@ -3,6 +3,7 @@ import { PgBoss } from 'pg-boss';
 import type { Logger } from 'pino';
 import { AppError } from '../../model/errors.ts';
 import { createActiveSteps } from './active-steps.ts';
+import { createCompletionTable } from './completion-table.ts';
 import { countAll } from './count-all.ts';
 import { createDatabase, type Database } from './database.ts';
 import { createDeliveryTable } from './delivery-table.ts';
@@ -94,6 +95,7 @@ function assemble(
     ...createRunTable(database, jobs, activeSteps, reader, step),
     ...createRunFinder(database, reader),
     ...createRunPapers(database),
+    ...createCompletionTable(database),
     ...createRepositoryNotes(database),
     ...createRepositoryTable(database),
     ping: async () => {

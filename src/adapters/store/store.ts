@@ -1,3 +1,4 @@
+import type { CompletionLedger } from '../../model/completion-ledger.ts';
 import type { Actor, RepositoryRef } from '../../model/github.ts';
 import type { RunEvent, RunState } from '../../model/run.ts';
 import type {
@@ -138,6 +139,12 @@ export interface Store {
   ): Promise<void>;
   endAttempt(runId: string, requestId: string, outcome: string): Promise<void>;
   readAttempts(runId: string): Promise<readonly Attempt[]>;
+
+  /** The record of what one run asked of language models. `tokensPerDay` is the repository's limit for 24 hours. */
+  completionLedger(
+    run: Pick<RunRecord, 'id' | 'repository'>,
+    limits: { readonly tokensPerDay: number | null },
+  ): CompletionLedger;
 
   /** An approval is bound to the issue and the hash; the labeller is remembered. */
   addApproval(repositoryId: number, issue: number, requestSha256: string, by: Actor): Promise<void>;
