@@ -103,10 +103,13 @@ export const OptimizationAttempt = z.strictObject({
 });
 export type OptimizationAttempt = z.infer<typeof OptimizationAttempt>;
 
-/** What agents made in one run, beside its state. Attempts and optimizations only grow. */
+/**
+ * What agents made in one run, beside its state. It only grows: a step that is done again after a crash must see what it
+ * saw before, and `fileSha256` of the state, not the order here, says which version of a file counts.
+ */
 export const AgentPapers = z.strictObject({
-  /** The newest file of each contract. */
-  files: z.array(AgentFile),
+  /** Every version of every file. */
+  versions: z.array(AgentFile),
   attempts: z.array(ContractAttempt),
   optimizations: z.array(OptimizationAttempt),
 });
@@ -120,4 +123,35 @@ export function isPhaseSettled(work: AgentWork, phase: string): boolean {
 /** What the next step of generation is about; undefined where nothing is open. */
 export function nextContract(work: AgentWork): ContractWork | undefined {
   return work.stop === null ? work.contracts.find(({ status }) => status === 'open') : undefined;
+}
+
+export const noPapers: AgentPapers = { versions: [], attempts: [], optimizations: [] };
+
+/** The versions that count, by contract. */
+export function currentFiles(work: AgentWork, papers: AgentPapers): ReadonlyMap<string, AgentFile> {
+  const entries = work.contracts.flatMap(({ contract, fileSha256 }) => {
+    const file = papers.versions.find(
+      (version) => version.contract === contract && version.sha256 === fileSha256,
+    );
+    return file === undefined ? [] : [[contract, file] as const];
+  });
+  return new Map(entries);
+}
+
+/** The papers with one more attempt and, where there is one, its file; the same attempt again changes nothing. */
+export function keepAttempt(
+  papers: AgentPapers,
+  attempt: ContractAttempt,
+  file: AgentFile | null,
+): AgentPapers {
+  const isSame = (other: ContractAttempt): boolean =>
+    other.contract === attempt.contract && other.round === attempt.round && other.number === attempt.number;
+  const hasFile =
+    file === null ||
+    papers.versions.some(({ contract, sha256 }) => contract === file.contract && sha256 === file.sha256);
+  return {
+    ...papers,
+    versions: hasFile ? papers.versions : [...papers.versions, file],
+    attempts: [...papers.attempts.filter((other) => !isSame(other)), attempt],
+  };
 }
