@@ -1,8 +1,8 @@
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { scanSource } from '../../model/code-rules.ts';
 import type { Finding } from '../../model/report.ts';
 import { contractOfFile, type GateContext, type GateOutcome, makeFinding } from '../gate-context.ts';
-import { scanSource } from './static-rules.ts';
 
 /** Lines that hold code: an engine must stay small enough to be read, and comments help reading. */
 const maxCodeLines = 2500;

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scanSource } from '../../../src/model/code-rules.ts';
 import { makeFinding } from '../../../src/verification/gate-context.ts';
 import { runStaticGate } from '../../../src/verification/gates/static.ts';
-import { scanSource } from '../../../src/verification/gates/static-rules.ts';
 import { fakeContext, fakeEngine } from '../fake-session.ts';
 
 let root = '';

@@ -1,5 +1,5 @@
-import { stripCommentsAndStrings } from '../../model/cpp-text.ts';
-import { type CppToken, findIncludes, tokenizeCpp } from '../../model/cpp-tokens.ts';
+import { stripCommentsAndStrings } from './cpp-text.ts';
+import { type CppToken, findIncludes, tokenizeCpp } from './cpp-tokens.ts';
 
 /** What generated C++ may include besides its own headers: the standard library, and POSIX for files, memory, threads. */
 export const allowedIncludes: ReadonlySet<string> = new Set([
