@@ -83,6 +83,11 @@ export const ContractAttempt = z.strictObject({
   outcome: z.enum(['accepted', 'rejected', 'refused']),
   /** A gate, `answer`, `review` or `person`, each once; empty where accepted. */
   rejectedBy: z.array(z.string()),
+  /**
+   * Sources of the findings that the agent was told, each once: they name the gate that rejected the text before, also
+   * one that saw the whole engine. Absent in records of earlier versions.
+   */
+  told: z.array(z.string()).optional(),
   seconds: z.number().min(0),
   calls: z.int().min(0),
   lines: z.int().min(0),

@@ -17,11 +17,14 @@ export const GenerationRecord = z.strictObject({
   byPhase: z.record(z.string(), Spending),
   byContract: z.record(z.string(), Spending),
   attempts: z.array(ContractAttempt),
-  /** Contracts accepted at the first attempt, of those that agents wrote; null where no model was asked. */
+  /**
+   * Contracts whose first text was accepted and that no gate rejected later, of those that agents wrote; null where no
+   * real model was asked.
+   */
   firstPass: z.strictObject({ accepted: z.int().min(0), contracts: z.int().min(0) }).nullable(),
-  /** Gate (or `answer`, `review`, `person`) → attempts it rejected. */
+  /** Gate (or `answer`, `review`, `person`) → texts it rejected, also one that was accepted before the whole engine ran. */
   rejections: z.record(z.string(), z.int().min(0)),
-  /** From a contract's first failing gate to its acceptance. */
+  /** From a contract's failing gate to its next acceptance: time and calls of the attempts between, once per gate. */
   repairs: z.array(
     z.strictObject({
       contract: z.string(),
@@ -32,7 +35,7 @@ export const GenerationRecord = z.strictObject({
   ),
   linesByAgents: z.int().min(0),
   linesTotal: z.int().min(0),
-  /** Share of an agent file's fingerprints found in a reference (winnowing), the nearest reference of each file. */
+  /** Share of an agent file's fingerprints found in a reference (winnowing), the nearest reference of each kind for each file. */
   similarity: z.array(
     z.strictObject({
       file: z.string(),
