@@ -26,6 +26,8 @@ export interface FinishedCall {
   readonly seconds: number;
   /** Why it broke off; null where it is whole. */
   readonly failure: string | null;
+  /** `system_fingerprint` as the endpoint reported it; that of a test double begins with `test-double`. */
+  readonly fingerprint?: string | null;
 }
 
 export interface RecordedCall extends BegunCall {
@@ -58,4 +60,9 @@ function costOf({ finished, reservedTokens, reservedUsd }: RecordedCall): Spendi
   if (usage === null)
     return { ...nothingSpent, calls: 1, unreportedTokens: reservedTokens, usd: reservedUsd };
   return { calls: 1, ...usage, unreportedTokens: 0, usd: finished!.usd };
+}
+
+/** Whether a stand-in for a model answered one of the calls: then no figure about models may be derived from them. */
+export function isFromTestDouble(calls: readonly RecordedCall[]): boolean {
+  return calls.some(({ finished }) => finished?.fingerprint?.startsWith('test-double') === true);
 }
