@@ -3,6 +3,10 @@ import type { AppClient, RepositoryClient } from '../adapters/github/repository-
 import type { Queues, Store } from '../adapters/store/store.ts';
 import type { Catalog } from '../model/catalog.ts';
 import type { RepositoryRef } from '../model/github.ts';
+import type { LanguageModel } from '../model/language-model.ts';
+import type { LlmSettings } from '../model/llm-settings.ts';
+import type { RunRecord } from '../model/run-record.ts';
+import type { SpendingLimits } from '../model/spending.ts';
 import type { Target } from '../model/target.ts';
 
 /** What the workflow file of a repository must call. */
@@ -13,6 +17,13 @@ export interface Home {
   readonly sha: string;
 }
 
+/** What one run's model calls may cost, after the operator, the repository and the constraint file. */
+export interface RunLimits {
+  readonly spending: SpendingLimits;
+  /** For all runs of the repository in 24 hours. */
+  readonly tokensPerDay: number;
+}
+
 /** Everything that a job may use; built by app.ts. */
 export interface AppContext {
   readonly store: Store;
@@ -20,6 +31,12 @@ export interface AppContext {
   readonly app: AppClient;
   readonly catalog: Catalog;
   readonly log: Logger;
+  /** Absent where the operator configured no language model: then contracts without a realization are missing. */
+  readonly llm?: {
+    readonly settings: LlmSettings;
+    /** For one run: what it asks is recorded with it, and counts against its limits. */
+    readonly open: (run: RunRecord, limits: RunLimits, signal: AbortSignal) => LanguageModel;
+  };
   readonly home: Home;
   /** Where people reach the dashboard, without a slash at the end; null where there is no public address. */
   readonly publicUrl: string | null;

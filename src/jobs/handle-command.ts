@@ -9,6 +9,7 @@ import { type AppContext, clientOf } from './app-context.ts';
 import { type Answer, askPermission } from './ask-permission.ts';
 import { findTarget, type Target } from './command-target.ts';
 import { doBench, doCancel, doGenerate, doPlan, doRetry, doStatus } from './do-command.ts';
+import { doFix } from './do-fix.ts';
 
 type CommandIntent = Intent & { readonly kind: 'command' };
 
@@ -93,6 +94,7 @@ const performers: Readonly<
   status: doStatus,
   plan: doPlan,
   generate: doGenerate,
+  fix: doFix,
   bench: doBench,
   retry: doRetry,
   cancel: doCancel,

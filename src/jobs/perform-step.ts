@@ -8,6 +8,7 @@ import { reconcileWorkflow } from './reconcile-workflow.ts';
 import { announce } from './steps/announce.ts';
 import { conclude } from './steps/conclude.ts';
 import { acceptConstraints } from './steps/constraints.ts';
+import { diagnose } from './steps/diagnose.ts';
 import { dispatch } from './steps/dispatch.ts';
 import { generate } from './steps/generate.ts';
 import { judge } from './steps/judge.ts';
@@ -24,6 +25,7 @@ const performers: Readonly<Record<GithubStep, StepPerformer>> = {
   publish,
   dispatch,
   judge,
+  diagnose,
   conclude,
 };
 

@@ -23,7 +23,16 @@ export type Permission = (typeof permissions)[number];
 export const capabilities = ['read', 'plan', 'generate', 'runner'] as const;
 export type Capability = (typeof capabilities)[number];
 
-export const commandNames = ['plan', 'generate', 'bench', 'retry', 'cancel', 'status', 'help'] as const;
+export const commandNames = [
+  'plan',
+  'generate',
+  'fix',
+  'bench',
+  'retry',
+  'cancel',
+  'status',
+  'help',
+] as const;
 export type CommandName = (typeof commandNames)[number];
 
 /** One line of a comment that began with `/metainfer`. */
@@ -56,6 +65,8 @@ export interface CommandPlace {
     readonly id: number;
     /** First comment of the thread that a review comment replies to: GitHub takes no reply to a reply. */
     readonly threadId?: number;
+    /** File and line (of its newest version) that a review comment stands on; no line on a file as a whole or an outdated one. */
+    readonly file?: { readonly path: string; readonly line: number | null };
   };
 }
 

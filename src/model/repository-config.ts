@@ -27,6 +27,15 @@ export const RepositoryConfig = z.strictObject({
     .prefault({}),
   /** Engines that may be generated and verified for one person a day. */
   limits: z.strictObject({ runs_per_actor_per_day: z.int().min(1).max(1000).default(20) }).prefault({}),
+  /** What agents may spend; it lowers what the operator of the app allows, and never raises it. */
+  generation: z
+    .strictObject({
+      /** A plan that expects more tokens waits for somebody who may generate. */
+      auto_approve_tokens: z.int().min(0).max(1_000_000_000).default(300_000),
+      tokens_per_run: z.int().min(0).max(1_000_000_000).optional(),
+      tokens_per_day: z.int().min(0).max(1_000_000_000).optional(),
+    })
+    .prefault({}),
   /** Extra labels that a job needs, after those of runner-config/labels.yaml. */
   runner: z
     .strictObject({

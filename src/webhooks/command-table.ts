@@ -5,6 +5,8 @@ export interface CommandDescription {
   readonly summary: string;
   /** Arguments `name=value` and the values that each may have. */
   readonly arguments: Readonly<Record<string, readonly string[]>>;
+  /** The rest of the line is text of the writer's own, given as the argument `what`. */
+  readonly freeText?: { readonly shown: string; readonly maximum: number };
   /** What somebody must be allowed to do for it. */
   readonly capability: Capability;
   readonly example: string;
@@ -25,6 +27,15 @@ export const commandTable: readonly CommandDescription[] = [
     arguments: {},
     capability: 'generate',
     example: '/metainfer generate',
+  },
+  {
+    name: 'fix',
+    summary:
+      'has a model correct a file that it wrote: on the line in question, or in the conversation with the file first, as in `norm_rms.cpp the mean leaves out the last column`',
+    arguments: {},
+    freeText: { shown: '<what is wrong>', maximum: 1000 },
+    capability: 'generate',
+    example: '/metainfer fix the mean leaves out the last column',
   },
   {
     name: 'bench',

@@ -96,9 +96,15 @@ export function intentOfReviewComment(action: string, event: z.infer<typeof Revi
       kind: 'review-comment',
       id: comment.id,
       threadId: comment.in_reply_to_id ?? comment.id,
+      ...(comment.path == null ? {} : { file: { path: comment.path, line: newLine(comment) } }),
     },
   } as const;
   return intentOfComment('pull_request_review_comment', action, event, place);
+}
+
+/** A line of the old side is none of the file as it is now. */
+function newLine({ line, side }: z.infer<typeof ReviewCommentEvent>['comment']): number | null {
+  return side === 'LEFT' ? null : (line ?? null);
 }
 
 function intentOfComment(

@@ -64,7 +64,25 @@ function parseLine(line: string): ParsedCommand {
       `${show(word)} is no command${didYouMean(word, names)}; there are ${names.join(', ')}.`,
     );
   }
-  return parseArguments(line, command, rest);
+  return command.freeText === undefined
+    ? parseArguments(line, command, rest)
+    : readFreeText(line, command, command.freeText);
+}
+
+/** What somebody wrote in their own words: one line, without characters that nobody sees. */
+function readFreeText(
+  line: string,
+  { name, example }: CommandDescription,
+  { maximum }: NonNullable<CommandDescription['freeText']>,
+): ParsedCommand {
+  const written = line.replace(/^\S+\s+\S+\s*/, '');
+  const what = written.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, ' ').trim();
+  if (what === '') return refuse(line, `${name} needs to know what is wrong, as in: ${example}`);
+  if (what.length <= maximum) return { kind: 'command', name, arguments: { what } };
+  return refuse(
+    line,
+    `${what.length} characters follow ${name}, and it takes up to ${maximum}; please shorten it.`,
+  );
 }
 
 /** Words at spaces; a value may stand in quotes: `key="two words"`. */

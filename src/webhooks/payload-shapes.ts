@@ -58,7 +58,12 @@ export const IssueCommentEvent = SentEvent.extend({
 
 export const ReviewCommentEvent = SentEvent.extend({
   pull_request: z.object({ number: Id }),
-  comment: Comment.extend({ in_reply_to_id: Id.nullish() }),
+  comment: Comment.extend({
+    in_reply_to_id: Id.nullish(),
+    path: z.string().nullish(),
+    line: Id.nullish(),
+    side: z.string().nullish(),
+  }),
 });
 
 export const CheckRunEvent = SentEvent.extend({

@@ -23,7 +23,8 @@ export function renderHelp(
   ].join('\n');
 }
 
-function renderCommand({ name, summary, arguments: allowed }: CommandDescription): string {
+function renderCommand({ name, summary, arguments: allowed, freeText }: CommandDescription): string {
   const written = Object.entries(allowed).map(([key, values]) => ` [${key}=${values.join('|')}]`);
+  if (freeText !== undefined) written.push(` ${freeText.shown}`);
   return `- \`/metainfer ${name}${written.join('')}\`: ${summary}.`;
 }

@@ -71,6 +71,8 @@ function describe(issue: Issue, tree: YamlTree): Problem[] {
 
 const who = 'anyone, read, triage, write, maintain or admin';
 
+const tokens = 'a whole number of tokens from 0 to 1000000000';
+
 /** What each field may be, in words; a test holds the keys against the schema. */
 export const expectations: Readonly<Record<string, string>> = {
   allow: 'plan, generate and runner, each with who may',
@@ -82,6 +84,10 @@ export const expectations: Readonly<Record<string, string>> = {
   'knowledge.share_lessons': 'true or false',
   limits: 'runs_per_actor_per_day',
   'limits.runs_per_actor_per_day': 'a whole number from 1 to 1000',
+  generation: 'auto_approve_tokens, tokens_per_run and tokens_per_day',
+  'generation.auto_approve_tokens': `${tokens}; a plan that expects more waits for approval`,
+  'generation.tokens_per_run': tokens,
+  'generation.tokens_per_day': tokens,
   runner: 'extra_labels',
   'runner.extra_labels':
     'a list of at most 8 runner labels, each of letters, digits, dots, dashes and underscores',

@@ -78,16 +78,22 @@ describe('what a command may say', () => {
   });
 
   it.each([
-    ['/metainfer', 'a command is missing; there are plan, generate, bench, retry, cancel, status, help.'],
+    [
+      '/metainfer',
+      'a command is missing; there are plan, generate, fix, bench, retry, cancel, status, help.',
+    ],
     [
       '/metainfer genrate',
-      '"genrate" is no command, did you mean generate?; there are plan, generate, bench, retry, cancel, status, help.',
+      '"genrate" is no command, did you mean generate?; there are plan, generate, fix, bench, retry, cancel, status, help.',
     ],
     [
       '/metainfer Status',
-      '"Status" is no command, did you mean status?; there are plan, generate, bench, retry, cancel, status, help.',
+      '"Status" is no command, did you mean status?; there are plan, generate, fix, bench, retry, cancel, status, help.',
     ],
-    ['/metainfer gen', '"gen" is no command; there are plan, generate, bench, retry, cancel, status, help.'],
+    [
+      '/metainfer gen',
+      '"gen" is no command; there are plan, generate, fix, bench, retry, cancel, status, help.',
+    ],
     ['/MetaInfer status', 'write it in lower case: /metainfer.'],
     [
       '/metainfer retry please',
@@ -113,6 +119,33 @@ describe('what a command may say', () => {
     ],
     ['/metainfer bench baseline=none baseline=none', 'baseline is given twice.'],
     ['/metainfer bench __proto__=x', 'bench has no argument "__proto__"; it takes baseline.'],
+  ])('answers %s', (line, message) => {
+    expect(messageOf(line)).toBe(message);
+  });
+
+  it.each([
+    ['/metainfer fix the sum starts at 1', 'the sum starts at 1'],
+    ['/metainfer  fix   norm_rms.cpp: "eps=1e-6" is `inside`  ', 'norm_rms.cpp: "eps=1e-6" is `inside`'],
+    ['/metainfer fix a\0b\u0007c\u2028d', 'a b c d'],
+    ['/metainfer fix /metainfer generate', '/metainfer generate'],
+    [`/metainfer fix ${'ü'.repeat(1000)}`, 'ü'.repeat(1000)],
+  ])('takes the words after fix as they are: %j', (line, what) => {
+    expect(parseCommands(line)).toEqual([{ kind: 'command', name: 'fix', arguments: { what } }]);
+  });
+
+  it.each([
+    [
+      '/metainfer fix',
+      'fix needs to know what is wrong, as in: /metainfer fix the mean leaves out the last column',
+    ],
+    [
+      '/metainfer fix \u0007',
+      'fix needs to know what is wrong, as in: /metainfer fix the mean leaves out the last column',
+    ],
+    [
+      `/metainfer fix ${'x'.repeat(1001)}`,
+      '1001 characters follow fix, and it takes up to 1000; please shorten it.',
+    ],
   ])('answers %s', (line, message) => {
     expect(messageOf(line)).toBe(message);
   });

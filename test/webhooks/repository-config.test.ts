@@ -15,6 +15,7 @@ describe('a good file', () => {
         allow: { plan: 'anyone', generate: 'write', runner: 'write' },
         knowledge: { share_lessons: false },
         limits: { runs_per_actor_per_day: 20 },
+        generation: { auto_approve_tokens: 300_000 },
         runner: { extra_labels: [] },
       },
       problems: [],
@@ -49,6 +50,7 @@ describe('a broken file', () => {
       '  plan: writer',
       'limits:',
       '  runs_per_actor_per_day: 0',
+      'generation: {auto_approve_tokens: -1, tokens_per_run: 300k}',
       'knowledge: {repository: foo}',
       'runner:',
       '  extra_labels: [ok, "a b"]',
@@ -59,9 +61,11 @@ describe('a broken file', () => {
       '.github/metainfer.yml:2:3 allow.genrate: unknown key "genrate" under allow. Did you mean generate?',
       '.github/metainfer.yml:3:9 allow.plan: found "writer"; expected anyone, read, triage, write, maintain or admin. Did you mean write?',
       '.github/metainfer.yml:5:27 limits.runs_per_actor_per_day: found 0; expected a whole number from 1 to 1000.',
-      '.github/metainfer.yml:6:25 knowledge.repository: found "foo"; expected the owner/name of a repository.',
-      '.github/metainfer.yml:8:22 runner.extra_labels.1: found "a b"; expected a list of at most 8 runner labels, each of letters, digits, dots, dashes and underscores.',
-      '.github/metainfer.yml:9:1 share_lessons: unknown key "share_lessons" at the top level. Did you mean knowledge.share_lessons?',
+      '.github/metainfer.yml:6:35 generation.auto_approve_tokens: found -1; expected a whole number of tokens from 0 to 1000000000; a plan that expects more waits for approval.',
+      '.github/metainfer.yml:6:55 generation.tokens_per_run: found "300k"; expected a whole number of tokens from 0 to 1000000000.',
+      '.github/metainfer.yml:7:25 knowledge.repository: found "foo"; expected the owner/name of a repository.',
+      '.github/metainfer.yml:9:22 runner.extra_labels.1: found "a b"; expected a list of at most 8 runner labels, each of letters, digits, dots, dashes and underscores.',
+      '.github/metainfer.yml:10:1 share_lessons: unknown key "share_lessons" at the top level. Did you mean knowledge.share_lessons?',
     ]);
   });
 

@@ -130,6 +130,19 @@ describe('comments', () => {
     });
   });
 
+  it.each([
+    [{ path: 'engines/a/norm_rms.cpp', line: 12, side: 'RIGHT' }, 12],
+    [{ path: 'engines/a/norm_rms.cpp', line: 12, side: 'LEFT' }, null],
+    [{ path: 'engines/a/norm_rms.cpp', line: null, side: 'RIGHT' }, null],
+    [{ path: 'engines/a/norm_rms.cpp' }, null],
+  ])('knows the file of a review comment, and the line where it is one of today: %j', (place, line) => {
+    const fields = { pull_request: { number: 13 }, comment: { ...comment('/metainfer fix it'), ...place } };
+    expect(intentOf('pull_request_review_comment', 'created', fields)).toMatchObject({
+      place: { comment: { file: { path: place.path, line } } },
+      commands: [{ name: 'fix', arguments: { what: 'it' } }],
+    });
+  });
+
   it('keeps a line that is not understood, so that its writer gets an answer', () => {
     const fields = { issue: { number: 12, user: person }, comment: comment('/metainfer genrate') };
     expect(intentOf('issue_comment', 'created', fields)).toMatchObject({
