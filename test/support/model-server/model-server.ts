@@ -1,0 +1,120 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
+import { answerCompletion } from './answer-completion.ts';
+import type { Fault, FaultName } from './faults.ts';
+import type { Question } from './question.ts';
+import type { Replies } from './reply.ts';
+import { type Counts, type LoggedRequest, RequestLog } from './request-log.ts';
+import { sendError, sendKeyRefused } from './send-error.ts';
+
+/** What an endpoint can and can't do. Absent: it can, as OpenAI's. */
+export interface EndpointTraits {
+  /** Default: `test-double`. */
+  readonly models?: readonly string[];
+  /** The only key that is let in; absent: any, and none. */
+  readonly key?: string;
+  readonly structuredOutput?: boolean;
+  readonly streaming?: boolean;
+  /** False: never reports usage, asked or not. */
+  readonly usage?: boolean;
+  /** Parameters that it refuses, as an older or smaller server does. */
+  readonly refusedParameters?: readonly string[];
+  /** Prompt and longest answer together. */
+  readonly contextTokens?: number;
+  /** Default: `test-double`, by which the program knows that no figure is a model's. */
+  readonly fingerprint?: string;
+}
+
+/** What goes wrong with a request. A list is used up in the order of arrival; `answer` is a request that goes well. */
+export type Script =
+  | readonly (FaultName | Fault | 'answer')[]
+  | ((question: Question) => FaultName | Fault | undefined);
+
+export interface ModelServerOptions {
+  readonly replies: Replies;
+  readonly script?: Script;
+  readonly endpoint?: EndpointTraits;
+  /** Default: any free one. */
+  readonly port?: number;
+}
+
+/** A test double of a language model's endpoint. No model is in it. */
+export interface ModelServer {
+  /** Up to and including `/v1`. */
+  readonly baseUrl: string;
+  readonly model: string;
+  /** Every request for a completion. */
+  readonly log: readonly LoggedRequest[];
+  until(isWanted: (entry: LoggedRequest) => boolean): Promise<LoggedRequest>;
+  /** What was spent, as the server sees it: everything that reached the model, reported or not. */
+  count(isCounted?: (entry: LoggedRequest) => boolean): Counts;
+  close(): Promise<void>;
+}
+
+/** An OpenAI-compatible server on 127.0.0.1 that answers by script. */
+export async function startModelServer(options: ModelServerOptions): Promise<ModelServer> {
+  const log = new RequestLog();
+  const server = createServer((request, response) => {
+    route(request, response, options, log).catch((error: unknown) => {
+      // A mistake in a test's replies must not look like an endpoint that is merely busy.
+      console.error('model server (test double):', error);
+      if (response.headersSent) response.destroy();
+      else sendError(response, 501, { message: `the test double failed: ${error}`, type: 'test_double' });
+    });
+  });
+  // Streams that stall on purpose must not be ended by the server.
+  server.requestTimeout = 0;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(options.port ?? 0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    model: modelsOf(options)[0]!,
+    log: log.entries,
+    until: (isWanted) => log.until(isWanted),
+    count: (isCounted) => log.count(isCounted),
+    close: async () => {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+export function modelsOf({ endpoint }: Pick<ModelServerOptions, 'endpoint'>): readonly string[] {
+  return endpoint?.models ?? ['test-double'];
+}
+
+async function route(
+  request: IncomingMessage,
+  response: ServerResponse,
+  options: ModelServerOptions,
+  log: RequestLog,
+): Promise<void> {
+  const path = new URL(request.url ?? '/', 'http://127.0.0.1').pathname;
+  const key = options.endpoint?.key;
+  const shown = request.headers.authorization ?? '';
+  if (key !== undefined && shown !== `Bearer ${key}`) return sendKeyRefused(response, mask(shown));
+  if (request.method === 'GET' && path === '/v1/models') return sendModels(response, options);
+  if (request.method === 'POST' && path === '/v1/chat/completions')
+    return await answerCompletion(await readText(request), response, options, log);
+  sendError(response, 404, {
+    message: `Invalid URL (${request.method} ${path})`,
+    type: 'invalid_request_error',
+  });
+}
+
+/** A part of the key comes back in the message, as real endpoints do: nothing may log it. */
+function mask(authorization: string): string {
+  const key = authorization.replace(/^Bearer /, '');
+  return key === '' ? "''" : `${key.slice(0, 8)}***${key.slice(-4)}`;
+}
+
+function sendModels(response: ServerResponse, options: ModelServerOptions): void {
+  const data = modelsOf(options).map((id) => ({ id, object: 'model', created: 0, owned_by: 'test-double' }));
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ object: 'list', data }));
+}
