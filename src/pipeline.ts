@@ -9,6 +9,7 @@ import {
   canRepair,
   mayOptimize,
   reopenUnsettled,
+  withBetterFile,
 } from './pipeline/agent-transitions.ts';
 import {
   adviceFor,
@@ -203,7 +204,8 @@ function afterOptimization(state: RunState, event: RunEvent & { type: 'optimized
   const { kept, spent, isLast } = event;
   const { optimizations, limits } = state.agents!;
   const done = isLast ? limits.optimizations : optimizations + 1;
-  const agents = { ...state.agents!, spent, optimizations: Math.min(done, limits.optimizations) };
+  const tried = { ...state.agents!, spent, optimizations: Math.min(done, limits.optimizations) };
+  const agents = kept === null ? tried : withBetterFile(tried, kept.contract, kept.fileSha256);
   const better =
     kept === null
       ? {}

@@ -113,6 +113,8 @@ export const RunState = z.strictObject({
   /** Only where agents write something. */
   agents: AgentWork.optional(),
   attempt: z.int().min(0),
+  /** Time that steps took, all sittings together; only where one process drives the run. */
+  wallSeconds: z.number().min(0).optional(),
   /** How often the run was taken up again after it had ended. */
   retries: z.int().min(0).optional(),
   verification: VerificationOutcome.optional(),
@@ -158,6 +160,9 @@ export type RunEvent =
   | {
       readonly type: 'optimized';
       readonly kept: {
+        readonly contract: string;
+        /** Of the file that replaced the contract's earlier one. */
+        readonly fileSha256: string;
         readonly treeSha256: string;
         readonly verification: VerificationOutcome;
         readonly benchmark: BenchmarkOutcome;

@@ -152,6 +152,19 @@ export function afterComposition(work: AgentWork): AgentWork {
   return { ...work, publishedPhases: settledPhases(work) };
 }
 
+/** A kept proposal of the optimizer: from then on an agent's file fills the contract, whatever did before. */
+export function withBetterFile(work: AgentWork, contract: string, fileSha256: string): AgentWork {
+  const isKnown = work.contracts.some((entry) => entry.contract === contract);
+  const blank = { attempts: 0, totalAttempts: 0, findings: [], objections: [] };
+  const added: ContractWork = { contract, phase: 'optimization', status: 'accepted', ...blank, fileSha256 };
+  return {
+    ...work,
+    contracts: isKnown
+      ? work.contracts.map((entry) => (entry.contract === contract ? { ...entry, fileSha256 } : entry))
+      : [...work.contracts, added],
+  };
+}
+
 /** Whether one more proposal of the optimizer may be asked for. */
 export function mayOptimize(work: AgentWork | undefined): boolean {
   if (work === undefined || work.stop !== null) return false;

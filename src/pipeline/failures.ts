@@ -74,6 +74,8 @@ export function stopFailure(state: RunState): RunFailure {
 
 function adviceAfterStop(state: RunState, isBudget: boolean): string {
   const isGithub = state.input.origin === 'github';
+  if (state.agents!.stop!.reason === 'context-overflow')
+    return 'The prompt is longer than the model takes: name a model with a larger context, and set context_tokens in the settings.';
   if (isBudget) {
     return isGithub
       ? 'What was accepted so far is on the branch. Raise `generation.budget` in the constraint file, or ask the operator of this app for more; `/metainfer retry` then goes on.'

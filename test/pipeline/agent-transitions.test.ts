@@ -276,11 +276,14 @@ describe('a run in which agents write', () => {
     const dropped = moved(bench, { type: 'optimized', kept: null, spent: nothingSpent, isLast: false });
     expect(dropped.next).toBe('optimize');
     const kept = {
+      contract: 'norm.rms',
+      fileSha256: 'f1',
       treeSha256: 'e1',
       verification: { ...verdict([], []), treeSha256: 'e1' },
       benchmark: { passed: true, goals: [] },
     };
     const state = moved(dropped, { type: 'optimized', kept, spent: nothingSpent, isLast: false });
     expect(state).toMatchObject({ status: 'passed', engineTreeSha256: 'e1' });
+    expect(workOf(state, 'norm.rms').fileSha256).toBe('f1');
   });
 });
