@@ -120,6 +120,7 @@ async function run(input: CommandInput, context: CommandContext, scratch: string
       memoryBytes: Number.MAX_SAFE_INTEGER,
       outputBytes: 64 * 2 ** 20,
       fileBytes: 2 ** 36,
+      scratchBytes: 2 ** 36,
     },
     ...(isJson ? {} : { onStdout: (chunk: Buffer) => process.stdout.write(chunk) }),
   }).ended;

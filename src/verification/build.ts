@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { AppError } from '../model/errors.ts';
 import { type Diagnostic, readDiagnostics } from './diagnostics.ts';
+import { pruneConfig, readTransitive } from './object-key.ts';
 import { mapParallel } from './parallel.ts';
 import type { Limits, Sandbox } from './sandbox.ts';
 import { type ProcessEnd, runSandboxed } from './sandboxed-process.ts';
@@ -64,35 +65,6 @@ function sha256(...parts: readonly string[]): string {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}\n`).update(part);
   return hash.digest('hex');
-}
-
-/** The source and every local header that it reaches, name and text, so that one changed header means one rebuild. */
-function readTransitive(folder: string, file: string, seen = new Map<string, string>()): Map<string, string> {
-  if (seen.has(file) || !existsSync(join(folder, file))) return seen;
-  const text = readFileSync(join(folder, file), 'utf8');
-  seen.set(file, text);
-  for (const match of text.matchAll(/^[ \t]*#[ \t]*include[ \t]*"([^"]+)"/gm)) {
-    readTransitive(folder, match[1] as string, seen);
-  }
-  return seen;
-}
-
-/**
- * config.h without the constants that the unit doesn't refer to: they change no code, so that a unit is compiled once
- * for all models that agree on what it uses.
- */
-function pruneConfig(texts: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
-  const config = texts.get('config.h');
-  const rest = [...texts].filter(([file]) => file !== 'config.h').map(([, text]) => text);
-  if (config === undefined || rest.some((text) => /\bnamespace\s+config\b/.test(text))) return texts;
-  const used = new Set(
-    rest.flatMap((text) => [...text.matchAll(/\bconfig\s*::\s*(\w+)/g)].map(([, name]) => name)),
-  );
-  const kept = config.split('\n').filter((line) => {
-    const name = /^inline constexpr .*?(\w+) = .*;$/.exec(line)?.[1];
-    return name === undefined || used.has(name);
-  });
-  return new Map([...texts, ['config.h', kept.join('\n')]]);
 }
 
 function runTool(
@@ -211,15 +183,42 @@ async function link(
   return { binary, diagnostics: [] };
 }
 
-/** Compiles and links inside the sandbox; what was compiled before with the same bytes comes from the cache. */
-export async function buildProgram(toolchain: Toolchain, request: BuildRequest): Promise<BuildResult> {
-  const started = performance.now();
+function compileAll(
+  toolchain: Toolchain,
+  request: BuildRequest,
+  scratch: string,
+): Promise<readonly ObjectFile[]> {
+  return mapParallel(request.sources, toolchain.jobs, (source) =>
+    compileOne(toolchain, request, source, scratch),
+  );
+}
+
+async function inScratch<Result>(
+  toolchain: Toolchain,
+  work: (scratch: string) => Promise<Result>,
+): Promise<Result> {
   mkdirSync(toolchain.cacheFolder, { recursive: true });
   const scratch = mkdtempSync(join(toolchain.cacheFolder, 'scratch-'));
   try {
-    const objects = await mapParallel(request.sources, toolchain.jobs, (source) =>
-      compileOne(toolchain, request, source, scratch),
-    );
+    return await work(scratch);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Compiles each source by itself and links nothing; the objects stay in the cache for the build that follows. */
+export function compileSources(toolchain: Toolchain, request: BuildRequest): Promise<readonly Diagnostic[]> {
+  return inScratch(toolchain, async (scratch) => {
+    const objects = await compileAll(toolchain, request, scratch);
+    return objects.flatMap((object) => object.diagnostics);
+  });
+}
+
+/** Compiles and links inside the sandbox; what was compiled before with the same bytes comes from the cache. */
+export async function buildProgram(toolchain: Toolchain, request: BuildRequest): Promise<BuildResult> {
+  const started = performance.now();
+  return inScratch(toolchain, async (scratch) => {
+    const objects = await compileAll(toolchain, request, scratch);
     const diagnostics = objects.flatMap((object) => object.diagnostics);
     const linked = diagnostics.length === 0 ? await link(toolchain, request, objects, scratch) : undefined;
     const cached = objects.filter((object) => object.cached).length;
@@ -230,9 +229,7 @@ export async function buildProgram(toolchain: Toolchain, request: BuildRequest):
       cached,
       seconds: (performance.now() - started) / 1000,
     };
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
+  });
 }
 
 /** Finds the compiler and what it calls itself. */

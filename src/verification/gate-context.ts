@@ -5,6 +5,7 @@ import type { Finding, GateName, GateResult, Measurements } from '../model/repor
 import type { Toolchain } from './build.ts';
 import type { EngineClient } from './protocol-client.ts';
 import { Random } from './random.ts';
+import type { Limits } from './sandbox.ts';
 
 /** One contract of the engine under test: what knowledge says, and which files of the engine fill it. */
 export interface EngineContract {
@@ -14,6 +15,8 @@ export interface EngineContract {
   readonly source: string | null;
   /** Contracts needed, those of the realization included. */
   readonly requires: readonly string[];
+  /** Written by an agent: such a contract is also judged by itself where the whole doesn't build. */
+  readonly isAgentWritten?: boolean;
   /** Constants of config.h. */
   readonly config: readonly string[];
   readonly gate: Gate | null;
@@ -93,6 +96,8 @@ export interface Effort {
   readonly variants: boolean;
   /** Whether the sanitized build is made and run. */
   readonly sanitize: boolean;
+  /** For the programs of the unit gate, where they are to be tighter than the usual ones. */
+  readonly unitLimits?: Partial<Limits>;
 }
 
 export type GateFunction = (context: GateContext) => Promise<GateOutcome>;

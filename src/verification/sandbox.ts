@@ -17,6 +17,8 @@ export interface Limits {
   readonly processes: number;
   /** Largest single file that may be written. */
   readonly fileBytes: number;
+  /** All files in the scratch folder together, polled: RLIMIT_FSIZE bounds each of them only. */
+  readonly scratchBytes: number;
   /** Of stdout and stderr together; more ends the process. */
   readonly outputBytes: number;
   readonly pollMs: number;
@@ -28,6 +30,7 @@ export const defaultLimits: Limits = {
   memoryBytes: 8 * 2 ** 30,
   processes: 64,
   fileBytes: 256 * 2 ** 20,
+  scratchBytes: 2 * 2 ** 30,
   outputBytes: 4 * 2 ** 20,
   pollMs: 100,
 };
@@ -123,7 +126,7 @@ export function describeProtection(sandbox: Sandbox, limits: Limits): Protection
       `CPU time ${limits.cpuSeconds} s (RLIMIT_CPU by prlimit, process tree polled)`,
       `memory ${mebibytes(limits.memoryBytes)} (resident, process tree polled every ${limits.pollMs} ms)`,
       `${limits.processes} processes (polled${sandbox.kind === 'bubblewrap' ? ', RLIMIT_NPROC' : ''})`,
-      `file size ${mebibytes(limits.fileBytes)} (RLIMIT_FSIZE)`,
+      `file size ${mebibytes(limits.fileBytes)} (RLIMIT_FSIZE), all files ${mebibytes(limits.scratchBytes)} (polled)`,
       `output ${mebibytes(limits.outputBytes)}`,
     ],
   };

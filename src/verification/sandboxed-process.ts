@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
+import { measureFolder } from './measure-folder.ts';
 import { killMarked, killTree, measureTree } from './process-tree.ts';
 import { type Confinement, confine, defaultLimits, type Limits } from './sandbox.ts';
 
@@ -10,6 +11,7 @@ export type EndReason =
   | 'cpu-time'
   | 'memory'
   | 'processes'
+  | 'files'
   | 'output'
   | 'aborted'
   | 'not-started';
@@ -45,6 +47,9 @@ export interface SandboxedProcess {
   peakRssBytes(): number;
 }
 
+/** Nothing that is compiled or run here needs more. */
+const maxFiles = 4096;
+
 /** Ctrl-C of this program must leave nothing behind; bubblewrap also dies with its parent. */
 const running = new Set<Watch>();
 process.once('exit', () => {
@@ -60,12 +65,14 @@ class Watch {
   private readonly child: ChildProcess;
   private readonly limits: Limits;
   private readonly mark: string | undefined;
+  private readonly scratch: string | undefined;
   private readonly timers: NodeJS.Timeout[] = [];
 
-  constructor(child: ChildProcess, limits: Limits, mark: string | undefined) {
+  constructor(child: ChildProcess, limits: Limits, mark: string | undefined, scratch: string | undefined) {
     this.child = child;
     this.limits = limits;
     this.mark = mark;
+    this.scratch = scratch;
     child.stdout?.on('data', (chunk: Buffer) => this.collect(this.stdout, chunk));
     child.stderr?.on('data', (chunk: Buffer) => this.collect(this.stderr, chunk));
     this.timers.push(setInterval(() => this.poll(), limits.pollMs));
@@ -87,6 +94,12 @@ class Watch {
     if (usage.rssBytes > this.limits.memoryBytes) this.end('memory');
     else if (usage.pids.length > this.limits.processes) this.end('processes');
     else if (usage.cpuSeconds > this.limits.cpuSeconds) this.end('cpu-time');
+    else if (this.scratch !== undefined && this.isScratchFull(this.scratch)) this.end('files');
+  }
+
+  private isScratchFull(scratch: string): boolean {
+    const { bytes, files } = measureFolder(scratch, maxFiles);
+    return bytes > this.limits.scratchBytes || files >= maxFiles;
   }
 
   end(reason: EndReason): void {
@@ -118,7 +131,7 @@ export function startSandboxed(options: SandboxedCommand): SandboxedProcess {
     ...(options.sandbox.kind === 'none' && options.scratch !== undefined ? { cwd: options.scratch } : {}),
     stdio: ['ignore', 'pipe', 'pipe', ...(options.protocol === true ? (['pipe', 'pipe'] as const) : [])],
   });
-  const watch = new Watch(child, limits, mark);
+  const watch = new Watch(child, limits, mark, options.scratch);
   if (options.onStdout !== undefined) child.stdout?.on('data', options.onStdout);
   const onAbort = () => watch.end('aborted');
   running.add(watch);

@@ -90,8 +90,10 @@ class ResultReader {
   }
 
   tensor(): ShimOutput {
-    const kind = String.fromCharCode(this.u32());
-    const shape = Array.from({ length: this.u32() }, () => this.u32());
+    const kind = String.fromCharCode(this.u32() & 0xff);
+    const rank = this.u32();
+    if (rank > maxRank) throw new RangeError('a tensor of too many dimensions');
+    const shape = Array.from({ length: rank }, () => this.u32());
     const count = shape.reduce((product, size) => product * size, 1);
     const copy = Uint8Array.from(this.take(count * (kind === 'u' ? 1 : 4)));
     if (kind === 'f') return { shape, data: new Float32Array(copy.buffer) };
@@ -99,15 +101,21 @@ class ResultReader {
   }
 }
 
-/** As many results as the file holds whole: a crash leaves the rest unwritten. */
-export function decodeResults(bytes: Buffer): ShimResult[] {
+// No contract has tensors or outcomes beyond these; code under test may write anything.
+const maxRank = 8;
+const maxOutputs = 64;
+
+/** As many results as the file holds whole, at most `most`: a crash leaves the rest unwritten. */
+export function decodeResults(bytes: Buffer, most: number): ShimResult[] {
   const reader = new ResultReader(bytes);
   const results: ShimResult[] = [];
   try {
-    while (!reader.atEnd) {
+    while (!reader.atEnd && results.length < most) {
       const failure = reader.text();
       const outputs: Record<string, ShimOutput> = {};
-      for (let left = reader.u32(); left > 0; left--) {
+      const count = reader.u32();
+      if (count > maxOutputs) throw new RangeError('too many outputs');
+      for (let left = count; left > 0; left--) {
         const name = reader.text();
         outputs[name] = reader.tensor();
       }

@@ -57,7 +57,7 @@ async function runGate({ folder, parts, tokenizer = noTokenizer }: GateUnderTest
   const drawn = gate.cases.map((unit) => drawCase(unit, new Map(), new Random(1, unit.id)));
   writeFileSync(join(scratch, 'cases'), Buffer.concat(drawn.map(encodeCase)));
   execFileSync(program, [join(scratch, 'cases'), join(scratch, 'results')], { stdio: 'pipe' });
-  const results = decodeResults(readFileSync(join(scratch, 'results')));
+  const results = decodeResults(readFileSync(join(scratch, 'results')), drawn.length);
   const { ops } = (await import(join(root, folder, 'reference.ts'))) as { ops: ReferenceOps };
   return gate.cases.flatMap((unit, index) => {
     const { inputs, params, op } = drawn[index]!;
@@ -68,6 +68,7 @@ async function runGate({ folder, parts, tokenizer = noTokenizer }: GateUnderTest
       model: 'test',
       tolerance: gate.tolerance,
       exact: true,
+      inputs: '',
     };
     return compareOutputs(check, wanted, results[index]!).map((finding) => `${unit.id}: ${finding.message}`);
   });

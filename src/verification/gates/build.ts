@@ -1,5 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
 import type { Finding } from '../../model/report.ts';
 import { buildProgram } from '../build.ts';
 import type { Diagnostic } from '../diagnostics.ts';
@@ -11,6 +10,7 @@ import {
   makeFinding,
 } from '../gate-context.ts';
 import { runSanitizedChecks } from './sanitized.ts';
+import { ownerOfSymbol } from './symbol-owner.ts';
 
 /** The engine's translation units, in name order so that the same tree links the same way. */
 export function listSources(folder: string): string[] {
@@ -19,19 +19,11 @@ export function listSources(folder: string): string[] {
     .sort();
 }
 
-/** The contract whose header declares a symbol that the linker misses. */
-function ownerOfSymbol(engine: EngineUnderTest, message: string): string | null {
-  const name = /undefined reference to [`'](?:[\w<> ]+ )?([A-Za-z_]\w*)/.exec(message)?.[1];
-  if (name === undefined) return null;
-  const declares = (header: string) =>
-    new RegExp(`\\b${name}\\b`).test(readFileSync(join(engine.folder, header), 'utf8'));
-  return engine.contracts.find((contract) => declares(contract.header))?.id ?? null;
-}
-
 function toFinding(engine: EngineUnderTest, diagnostic: Diagnostic): Finding {
   const contract = contractOfFile(engine, diagnostic.file) ?? ownerOfSymbol(engine, diagnostic.message);
   const file = diagnostic.file === 'link' ? null : diagnostic.file;
-  return makeFinding('build', contract, diagnostic.message, {}, { file, line: diagnostic.line });
+  const evidence = { wanted: 'code that compiles and links', got: diagnostic.message };
+  return makeFinding('build', contract, diagnostic.message, evidence, { file, line: diagnostic.line });
 }
 
 /** Compiles in the sandbox, plainly and with sanitizers, and runs the sanitized engine on hostile input. */

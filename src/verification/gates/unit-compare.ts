@@ -10,10 +10,12 @@ export interface UnitCheck {
   readonly model: string;
   readonly tolerance: { readonly nmse: number; readonly max_abs: number };
   readonly exact: boolean;
+  /** What the symbol was called with, in short. */
+  readonly inputs: string;
 }
 
 function fail(check: UnitCheck, message: string, evidence: Finding['evidence'] = {}): Finding {
-  const where = { case: check.caseId, model: check.model, ...evidence };
+  const where = { case: check.caseId, model: check.model, inputs: check.inputs, ...evidence };
   return makeFinding(
     'unit',
     check.contract,
@@ -43,12 +45,17 @@ export function compareOutputs(
   wanted: Readonly<Record<string, Tensor>>,
   result: ShimResult,
 ): Finding[] {
-  if (result.failure !== null) return [fail(check, `it threw: ${result.failure.slice(0, 500)}`)];
+  if (result.failure !== null) {
+    const thrown = result.failure.slice(0, 500);
+    return [fail(check, `it threw: ${thrown}`, { wanted: 'a result', got: `it threw: ${thrown}` })];
+  }
   for (const [name, reference] of Object.entries(wanted)) {
     const got = result.outputs[name];
-    if (got === undefined) return [fail(check, `output ${name} is missing`)];
+    if (got === undefined) return [fail(check, `output ${name} is missing`, { output: name })];
     if (got.shape.join() !== reference.shape.join()) {
-      return [fail(check, `output ${name} has shape [${got.shape}] instead of [${reference.shape}]`)];
+      const shapes = { wanted: `shape [${reference.shape}]`, got: `shape [${got.shape}]` };
+      const message = `output ${name} has shape [${got.shape}] instead of [${reference.shape}]`;
+      return [fail(check, message, { output: name, ...shapes })];
     }
     const isExact = check.exact || !(got.data instanceof Float32Array);
     const finding = isExact
@@ -78,7 +85,8 @@ function compareExact(
           .slice(0, 200),
       ),
     );
-    return fail(check, `${name}: expected ${left} got ${right}, differing at byte ${index}`, evidence);
+    const texts = { ...evidence, wanted: left!, got: right! };
+    return fail(check, `${name}: expected ${left} got ${right}, differing at byte ${index}`, texts);
   }
   return fail(
     check,
@@ -132,7 +140,10 @@ export function compareRow(
   row: number,
   rows: number,
 ): Finding[] {
-  if (alone.failure !== null) return [fail(check, `row ${row} alone threw: ${alone.failure.slice(0, 500)}`)];
+  if (alone.failure !== null) {
+    const thrown = alone.failure.slice(0, 500);
+    return [fail(check, `row ${row} alone threw: ${thrown}`, { row, wanted: 'a result', got: thrown })];
+  }
   for (const [name, { shape, data }] of Object.entries(whole.outputs)) {
     const single = alone.outputs[name];
     if (shape[0] !== rows || single?.shape[0] !== 1) continue;
@@ -144,7 +155,8 @@ export function compareRow(
     if (left!.equals(right!)) continue;
     const index = part.findIndex((value, at) => !Object.is(value, single.data[at]));
     const message = `${name}: row ${row} is ${single.data[index]} alone and ${part[index]} among ${rows} rows, at element ${index}`;
-    return [fail(check, message, { output: name, row, index })];
+    const [among, apart] = [part[index], single.data[index]].map((value) => number(value!));
+    return [fail(check, message, { output: name, row, index, wanted: among!, got: apart! })];
   }
   return [];
 }

@@ -1,0 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EngineUnderTest } from '../gate-context.ts';
+
+/** The contract whose header declares a symbol that the linker misses. */
+export function ownerOfSymbol(engine: EngineUnderTest, message: string): string | null {
+  const name = /undefined reference to [`'](?:[\w<> ]+ )?([A-Za-z_]\w*)/.exec(message)?.[1];
+  if (name === undefined) return null;
+  const declares = (header: string) =>
+    new RegExp(`\\b${name}\\b`).test(readFileSync(join(engine.folder, header), 'utf8'));
+  return engine.contracts.find((contract) => declares(contract.header))?.id ?? null;
+}

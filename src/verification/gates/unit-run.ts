@@ -1,0 +1,152 @@
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { ReferenceOps } from '../../model/reference.ts';
+import type { Finding } from '../../model/report.ts';
+import { buildProgram } from '../build.ts';
+import type { Diagnostic } from '../diagnostics.ts';
+import { escapeOutput } from '../engine-channel.ts';
+import { contractOfFile, makeFinding } from '../gate-context.ts';
+import type { Limits } from '../sandbox.ts';
+import { type ProcessEnd, runSandboxed } from '../sandboxed-process.ts';
+import { decodeResults, encodeCase } from '../shim-cases.ts';
+import { ownerOfSymbol } from './symbol-owner.ts';
+import { caseAt, type DrawnCase, drawJob } from './unit-cases.ts';
+import { compareOutputs, compareRow } from './unit-compare.ts';
+import { closureOf, shimFile, type UnitContext, type UnitJob } from './unit-jobs.ts';
+
+/** Results hold what the references hold, some hundreds of megabytes at most; code under test may write anything. */
+const unitLimits: Partial<Limits> = {
+  wallSeconds: 120,
+  memoryBytes: 6 * 2 ** 30,
+  fileBytes: 2 ** 29,
+  scratchBytes: 2 ** 30,
+};
+
+export interface JobOutcome {
+  readonly findings: readonly Finding[];
+  readonly cases: number;
+  /** The process was ended by a limit: with other constants it would only cost the same time again. */
+  readonly hitLimit: boolean;
+}
+
+/** Builds the contract with all it needs and its shim, runs its cases in the sandbox, and compares outside. */
+export async function runJob(context: UnitContext, job: UnitJob): Promise<JobOutcome> {
+  const { engine, toolchain } = context;
+  const { contract, model } = job;
+  const drawn = drawJob(context, job);
+  if (drawn.length === 0) return { findings: [], cases: 0, hitLimit: false };
+  const needed = closureOf(engine.contracts, contract.id).flatMap(({ source }) => source ?? []);
+  const sources = [...needed, shimFile(contract), 'shim-main.cpp'];
+  const built = await buildProgram(
+    { ...toolchain, jobs: 1 },
+    { folder: model.folder, sources, sanitize: false },
+  );
+  const cases = drawn.length;
+  if (built.binary === undefined) {
+    const findings = built.diagnostics.slice(0, 6).map((item) => toFinding(context, job, item));
+    return { findings, cases, hitLimit: false };
+  }
+  return { ...(await runCases(context, job, built.binary, drawn)), cases };
+}
+
+function toFinding({ engine }: UnitContext, { contract, model }: UnitJob, item: Diagnostic): Finding {
+  const owner = contractOfFile(engine, item.file) ?? ownerOfSymbol(engine, item.message) ?? contract.id;
+  const file = contractOfFile(engine, item.file) === null ? null : item.file;
+  const message = `${contract.id} (${model.name}) does not compile: ${item.file}: ${item.message}`;
+  const evidence = { model: model.name, wanted: 'code that compiles and links', got: item.message };
+  return makeFinding('unit', owner, message, evidence, { file, line: file === null ? null : item.line });
+}
+
+async function runCases(
+  context: UnitContext,
+  job: UnitJob,
+  binary: string,
+  drawn: readonly DrawnCase[],
+): Promise<{ findings: Finding[]; hitLimit: boolean }> {
+  const scratch = join(job.model.folder, `run_${job.contract.id}`);
+  mkdirSync(scratch, { recursive: true });
+  const [casesFile, resultsFile] = [join(scratch, 'cases'), join(scratch, 'results')];
+  const units = drawn.flatMap(({ whole, alone }) => [whole, ...alone.map(({ unit }) => unit)]);
+  writeFileSync(casesFile, Buffer.concat(units.map(encodeCase)));
+  const { toolchain, effort } = context;
+  const end = await runSandboxed({
+    sandbox: toolchain.sandbox,
+    command: [binary, casesFile, resultsFile],
+    readOnlyPaths: [binary],
+    scratch,
+    limits: { ...unitLimits, ...effort.unitLimits },
+    ...(toolchain.signal === undefined ? {} : { signal: toolchain.signal }),
+  });
+  toolchain.signal?.throwIfAborted();
+  const results = decodeResults(readResults(resultsFile), units.length);
+  const findings = await compareAll(context, job, drawn, results);
+  if (results.length < units.length) findings.push(endFinding(job, caseAt(drawn, results.length), end));
+  return { findings, hitLimit: end.reason !== 'exit' };
+}
+
+function endFinding({ contract, model }: UnitJob, reached: DrawnCase | undefined, end: ProcessEnd): Finding {
+  const how =
+    end.reason === 'exit' ? `exit code ${end.exitCode ?? end.signal}` : `ended by the limit: ${end.reason}`;
+  const caseId = reached?.check.caseId ?? 'unknown';
+  const message = `${contract.id}#${caseId} (${model.name}): the process ended (${how}) ${escapeOutput(end.stderr.toString('utf8'), 500)}`;
+  const evidence = {
+    case: caseId,
+    model: model.name,
+    inputs: reached?.check.inputs ?? null,
+    wanted: 'a result for every case',
+    got: `the process ended: ${how}`,
+  };
+  return makeFinding('unit', contract.id, message, evidence);
+}
+
+/** The code under test may have put anything in the file's place: a link, a pipe, nothing. */
+function readResults(file: string): Buffer {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  let descriptor: number;
+  try {
+    descriptor = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  } catch {
+    return Buffer.alloc(0);
+  }
+  try {
+    const stat = fstatSync(descriptor);
+    return stat.isFile() && stat.size <= 2 ** 29 ? readFileSync(descriptor) : Buffer.alloc(0);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+async function compareAll(
+  context: UnitContext,
+  job: UnitJob,
+  drawn: readonly DrawnCase[],
+  results: ReturnType<typeof decodeResults>,
+): Promise<Finding[]> {
+  const { ops } = (await import(pathToFileURL(job.contract.reference!).href)) as { ops: ReferenceOps };
+  const { weightFormat, tokenizer } = context.engine;
+  const { facts } = job.model.config;
+  const findings: Finding[] = [];
+  let at = 0;
+  for (const { check, whole, alone, rows } of drawn) {
+    const result = results[at];
+    if (result === undefined) break;
+    const reference = ops[whole.op];
+    if (reference === undefined) {
+      const message = `${check.contract}#${check.caseId}: reference.ts has no op ${whole.op}`;
+      findings.push(makeFinding('unit', check.contract, message));
+    } else {
+      const { inputs, params } = whole;
+      const wanted = reference({ inputs, params, facts, weightFormat, tokenizer });
+      const rowsWrong = alone.flatMap(({ row }, index) => {
+        const single = results[at + 1 + index];
+        return single === undefined || result.failure !== null
+          ? []
+          : compareRow(check, result, single, row, rows);
+      });
+      findings.push(...compareOutputs(check, wanted, result), ...rowsWrong.slice(0, 1));
+    }
+    at += 1 + alone.length;
+  }
+  return findings;
+}
