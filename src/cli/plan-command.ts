@@ -46,7 +46,7 @@ export const planCommand: Command = {
     const device = isMeasured
       ? await measureDevice(request, platform, context.config.cacheFolder)
       : statedRates(input);
-    const { plan } = prepareEngine(request, catalog, device);
+    const { plan } = prepareEngine(request, catalog, { device });
     return { exitCode: plan.missing.length > 0 ? 2 : 0, data: plan, text: renderPlan(plan) };
   },
 };

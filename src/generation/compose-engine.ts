@@ -1,3 +1,4 @@
+import type { AgentFile } from '../model/agent-work.ts';
 import type { Platform, SelectedContract, Selection } from '../model/catalog.ts';
 import { isConfigConstant } from '../model/config-constants.ts';
 import type { Constraints } from '../model/constraints.ts';
@@ -6,10 +7,11 @@ import type { EngineFile, EngineSources, FileProvenance } from '../model/engine.
 import { AppError } from '../model/errors.ts';
 import type { ModelFacts, TokenizerFacts } from '../model/model-facts.ts';
 import { formatProblem } from '../model/problem.ts';
+import { listAgentPaths, sourceNameOf, takeAgentFiles } from './agent-sources.ts';
+import { type AgentPaths, findOwnDeadCode } from './check-agent-code.ts';
 import { checkIncludes } from './check-includes.ts';
 import { type ConfigInput, renderConfigHeader } from './config-header.ts';
 import { licenseText, renderCmake, renderReadme } from './engine-texts.ts';
-import { findDeadCode } from './find-dead-code.ts';
 import { hashEngineFile, provenancePath, renderProvenance } from './provenance-file.ts';
 
 export interface ComposeInput {
@@ -22,6 +24,10 @@ export interface ComposeInput {
   readonly tokenizer: TokenizerFacts;
   readonly selection: Selection;
   readonly platform: Platform;
+  /** By contract: what agents wrote for the contracts that the selection leaves to them. */
+  readonly agentFiles?: ReadonlyMap<string, AgentFile>;
+  /** Leaves out what agents have not written yet, instead of refusing. */
+  readonly isPartial?: boolean;
 }
 
 interface Part {
@@ -30,50 +36,60 @@ interface Part {
 }
 
 /**
- * Contracts and realizations → the files of an engine. Pure: the same inputs give the same bytes. Throws NOT_COVERED
- * where a contract has no realization, and KNOWLEDGE_INVALID where the realizations do not fit
- * together: a constant that no contract lists, a part that nothing refers to, an include that is not allowed.
+ * Contracts, realizations and files of agents → the files of an engine. Pure: the same inputs give the same bytes.
+ * Throws NOT_COVERED where a contract has neither, and KNOWLEDGE_INVALID where the realizations do not fit together: a
+ * constant that no contract lists, a part that nothing refers to, an include that is not allowed. Faults of a file that
+ * an agent wrote are not thrown: gates find them.
  */
 export function composeEngine(input: ComposeInput): EngineSources {
   const { constraints, selection, platform, facts } = input;
   if (selection.missing.length > 0) throw new AppError('NOT_COVERED', selection.missing.join('\n'));
-  const code = selection.contracts.flatMap(partsOf).sort((a, b) => (a.file.path < b.file.path ? -1 : 1));
-  const configInput = { ...toConfigInput(constraints, facts, platform), modelConfig: input.modelConfig };
-  const config = renderConfig(configInput, selection, code);
+  const agents = takeAgentFiles(selection, input.agentFiles ?? new Map());
+  if (agents.absent.length > 0 && input.isPartial !== true) refuseUnwritten(agents.absent);
+  const code = [...selection.contracts.flatMap(partsOf), ...agents.parts].sort((a, b) =>
+    a.file.path < b.file.path ? -1 : 1,
+  );
+  const config = renderConfig(input, code, agents.absent);
   const cpp: Part[] = [
     { file: { path: 'config.h', text: config }, origin: composed('constraints.yaml and config.json') },
     ...code,
   ];
-  refuseFaultyCode(cpp.map((part) => part.file));
-  const lineCount = countLines(cpp.map((part) => part.file));
-  const sources = code.map((part) => part.file.path).filter((path) => path.endsWith('.cpp'));
-  const texts: Part[] = [
-    part(
-      'CMakeLists.txt',
-      renderCmake(constraints.name, sources, platform, constraints.hardware.arch),
-      platform.id,
-    ),
+  refuseFaultyCode(
+    cpp.map(({ file }) => file),
+    listAgentPaths(selection),
+    agents.absent.length > 0,
+  );
+  const lineCount = countLines(cpp.map(({ file }) => file));
+  const sources = code.map(({ file }) => file.path).filter((path) => path.endsWith('.cpp'));
+  const readme = renderReadme({
+    ...{ constraints, facts, platform, lineCount, tokenizer: input.tokenizer },
+    sourceCount: sources.length + agents.absent.length,
+    agents: { written: agents.written, absent: agents.absent.map(sourceNameOf) },
+  });
+  const cmake = renderCmake(constraints.name, sources, platform, constraints.hardware.arch);
+  const parts: Part[] = [
+    part('CMakeLists.txt', cmake, platform.id),
     part('LICENSE', licenseText, 'LICENSE'),
-    part(
-      'README.md',
-      renderReadme(constraints, facts, input.tokenizer, platform, lineCount),
-      'constraints.yaml',
-    ),
+    part('README.md', readme, 'constraints.yaml'),
     part('constraints.yaml', input.constraintsText, 'the person who asked'),
+    ...cpp,
   ];
-  const parts = [...texts, ...cpp];
+  return toSources(constraints.name, parts, lineCount);
+}
+
+function toSources(name: string, parts: readonly Part[], lineCount: number): EngineSources {
   const provenance = parts.map(({ file, origin }) => ({
     path: file.path,
     sha256: hashEngineFile(file.path, file.text),
     origin,
   }));
-  const marker = { path: provenancePath, text: renderProvenance(constraints.name, lineCount, provenance) };
-  return {
-    name: constraints.name,
-    files: [...parts.map((entry) => entry.file), marker],
-    provenance,
-    lineCount,
-  };
+  const marker = { path: provenancePath, text: renderProvenance(name, lineCount, provenance) };
+  return { name, files: [...parts.map(({ file }) => file), marker], provenance, lineCount };
+}
+
+function refuseUnwritten(absent: readonly SelectedContract[]): never {
+  const names = absent.map((entry) => `${sourceNameOf(entry)} (${entry.contract.frontMatter.id})`);
+  throw new AppError('NOT_COVERED', `Agents have yet to write ${names.join(', ')}.`);
 }
 
 /** Constants for config.h of an engine under these constraints. */
@@ -102,20 +118,50 @@ export function listedConstants(selection: Selection): ReadonlySet<string> {
   return new Set(selection.contracts.flatMap((entry) => entry.contract.frontMatter.config));
 }
 
-/** Only what is listed and used, so that nothing in config.h is dead. */
-function renderConfig(config: ConfigInput, selection: Selection, code: readonly Part[]): string {
-  const used = new Set(code.flatMap(({ file }) => [...findConfigReferences(tokenizeCpp(file.text)).keys()]));
-  const listed = listedConstants(selection);
-  const absent = [...used].filter((name) => !listed.has(name) || !isConfigConstant(name));
-  if (absent.length > 0) {
-    const message = `The chosen realizations use config::${absent.join(', config::')}, which no contract of this engine lists.`;
-    throw new AppError('KNOWLEDGE_INVALID', message);
-  }
-  return renderConfigHeader(config, used);
+type ConfigSource = Pick<ComposeInput, 'constraints' | 'facts' | 'platform' | 'modelConfig' | 'selection'>;
+
+/** config.h with every constant that a contract of this engine lists: what an agent may use of it. */
+export function renderListedConfig(input: ConfigSource): string {
+  return renderConfigHeader(configInputOf(input), listedConstants(input.selection));
 }
 
-function refuseFaultyCode(files: readonly EngineFile[]): void {
-  const problems = [...findDeadCode(files), ...checkIncludes(files)];
+function configInputOf({ constraints, facts, platform, modelConfig }: ConfigSource): ConfigInput {
+  return { ...toConfigInput(constraints, facts, platform), modelConfig };
+}
+
+/**
+ * Only what is listed and used, so that nothing in config.h is dead; and what a source that is still to be written may
+ * use. A constant that an agent made up stays out: the compiler and the static gate say so.
+ */
+function renderConfig(
+  input: ConfigSource,
+  code: readonly Part[],
+  absent: readonly SelectedContract[],
+): string {
+  const listed = listedConstants(input.selection);
+  const isListed = (name: string): boolean => listed.has(name) && isConfigConstant(name);
+  const used = code.flatMap(({ file, origin }) =>
+    [...findConfigReferences(tokenizeCpp(file.text)).keys()].map((name) => ({ name, by: origin.kind })),
+  );
+  const unlisted = used.filter(({ name, by }) => by !== 'agent' && !isListed(name));
+  if (unlisted.length > 0) {
+    const names = [...new Set(unlisted.map(({ name }) => `config::${name}`))].join(', ');
+    throw new AppError(
+      'KNOWLEDGE_INVALID',
+      `The chosen realizations use ${names}, which no contract of this engine lists.`,
+    );
+  }
+  const later = absent.flatMap(({ contract }) => contract.frontMatter.config);
+  const wanted = new Set([...used.map(({ name }) => name), ...later].filter(isListed));
+  return renderConfigHeader(configInputOf(input), wanted);
+}
+
+function refuseFaultyCode(files: readonly EngineFile[], agents: AgentPaths, isIncomplete: boolean): void {
+  const problems = [
+    // What is still to be written may refer to anything.
+    ...(isIncomplete ? [] : findOwnDeadCode(files, agents)),
+    ...checkIncludes(files),
+  ].filter(({ file }) => file === undefined || !agents.has(file));
   if (problems.length === 0) return;
   const lines = problems.map((problem) => `- ${formatProblem(problem)}`);
   throw new AppError(
@@ -133,7 +179,7 @@ function partsOf(entry: SelectedContract): Part[] {
   };
   if (realization === undefined) return [header];
   const source: Part = {
-    file: { path: contract.header.name.replace(/\.h$/, '.cpp'), text: withoutSelectors(realization.text) },
+    file: { path: sourceNameOf(entry), text: withoutSelectors(realization.text) },
     origin: {
       kind: 'realization',
       contract: id,

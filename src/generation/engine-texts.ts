@@ -38,13 +38,23 @@ target_link_libraries(engine PRIVATE Threads::Threads)
 `;
 }
 
-export function renderReadme(
-  constraints: Constraints,
-  facts: ModelFacts,
-  tokenizer: TokenizerFacts,
-  platform: Platform,
-  lineCount: number,
-): string {
+export interface ReadmeInput {
+  readonly constraints: Constraints;
+  readonly facts: ModelFacts;
+  readonly tokenizer: TokenizerFacts;
+  readonly platform: Platform;
+  readonly lineCount: number;
+  /** Of the whole engine, those that are still to be written included. */
+  readonly sourceCount: number;
+  readonly agents: {
+    readonly written: readonly { readonly path: string; readonly contract: string; readonly model: string }[];
+    /** Sources that are still to be written. */
+    readonly absent: readonly string[];
+  };
+}
+
+export function renderReadme(input: ReadmeInput): string {
+  const { constraints, facts, tokenizer, platform, lineCount } = input;
   const { hardware, numerics, serving } = constraints;
   const flags = [...platform.flags, ...(platform.archs[hardware.arch]?.flags ?? [])].join(' ');
   const modelText =
@@ -52,10 +62,10 @@ export function renderReadme(
       ? `\`${constraints.model.id}\``
       : `a ${facts.family} model given by its config.json`;
   return `# ${constraints.name}
-An inference engine for exactly one target, written by MetaInfer Bot from verified parts. ${lineCount} lines of C++20, no
+An inference engine for exactly one target, written by MetaInfer Bot ${describeAuthors(input)}. ${lineCount} lines of C++20, no
 dependency beyond the standard library. \`constraints.yaml\` is what was asked for, \`provenance.yaml\` says where each
 file comes from, \`config.h\` holds every dimension.
-
+${renderAgents(input)}
 | | |
 |---|---|
 | Model | ${modelText}: ${facts.family}, ${facts.numLayers} layers, hidden size ${facts.hiddenSize}, ${facts.numHeads} query and ${facts.numKvHeads} key-value heads of ${facts.headDim}, vocabulary ${facts.vocabSize} |
@@ -82,6 +92,40 @@ build/engine --help
 ${figuresStart}
 ${figuresEnd}
 `;
+}
+
+function describeAuthors({ sourceCount, agents }: ReadmeInput): string {
+  const count = agents.written.length + agents.absent.length;
+  if (count === 0) return 'from verified parts';
+  return count === sourceCount
+    ? 'with language models, part by part from contracts'
+    : `from verified parts and, for ${count} of ${sourceCount} sources, with language models`;
+}
+
+/** Empty where no agent had a part. */
+function renderAgents({ agents }: ReadmeInput): string {
+  const incomplete =
+    agents.absent.length === 0
+      ? ''
+      : `\n**Incomplete**: ${agents.absent.map((path) => `\`${path}\``).join(', ')} ${agents.absent.length === 1 ? 'is' : 'are'} not written yet, and nothing here builds before that.\n`;
+  if (agents.written.length === 0) return incomplete;
+  const rows = agents.written.map(
+    ({ path, contract, model }) => `| \`${path}\` | ${contract} | \`${showModel(model)}\` |`,
+  );
+  return `${incomplete}
+## Written by agents
+Language models wrote these sources from their contracts; they are no parts that were verified before. Whether they are
+right is what verification of this engine says.
+
+| File | Contract | Model |
+|---|---|---|
+${rows.join('\n')}
+`;
+}
+
+/** A model's name comes from a person's settings, or from a branch: it stays a name, whatever it holds. */
+function showModel(model: string): string {
+  return model.replace(/[^\w.:/@+ -]/g, '?');
 }
 
 function describeTokenizer({ model, preTokenizer, normalizer }: TokenizerFacts): string {

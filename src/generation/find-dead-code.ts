@@ -9,60 +9,99 @@ interface Source {
   readonly outline: CppOutline;
 }
 
+/** A definition that nothing refers to; `name` is absent where the problem is about a whole file. */
+export type DeadCode = Problem & { readonly name?: string };
+
+interface Place {
+  readonly path: string;
+  readonly index: number;
+}
+
+interface Range {
+  readonly path: string;
+  readonly from: number;
+  readonly to: number;
+}
+
 /** Names that the language or the standard library calls. */
 const calledByName = new Set(['main', 'begin', 'end', 'what']);
+
+/** Brackets within brackets; the outline follows them by recursion. */
+const maxDepth = 200;
+const emptyOutline: CppOutline = { definitions: [], declarators: new Set() };
 
 /**
  * Functions, types and namespace-scope variables of the engine that nothing outside their own definition refers to,
  * and constants of config.h that no file uses. Names decide: overloads live or die together.
  */
-export function findDeadCode(files: readonly EngineFile[]): Problem[] {
+export function findDeadCode(files: readonly EngineFile[]): DeadCode[] {
   const sources = files
     .filter((file) => /\.(?:h|cpp|cu)$/.test(file.path))
     .map((file): Source => {
       const tokens = tokenizeCpp(file.text);
-      return { path: file.path, tokens, outline: outlineCpp(tokens) };
+      const outline = depthOf(tokens) > maxDepth ? emptyOutline : outlineCpp(tokens);
+      return { path: file.path, tokens, outline };
     });
   const code = sources.filter((source) => source.path !== 'config.h');
-  const used = collectUses(code);
+  const isUsed = findUses(code);
   const dead = code.flatMap((source) =>
     source.outline.definitions
       .filter((definition) => definition.needsReference && !calledByName.has(definition.name))
-      .filter((definition) => !isUsed(definition.name, used, code))
-      .map(({ kind, name, line }): Problem => {
+      .filter((definition) => !isUsed(definition.name))
+      .map(({ kind, name, line }): DeadCode => {
         const message = `nothing refers to the ${kind} ${name}`;
-        return { severity: 'error', code: 'dead-code', file: source.path, line, message };
+        return { severity: 'error', code: 'dead-code', file: source.path, line, message, name };
       }),
   );
-  return [...dead, ...findDeadConstants(sources)];
+  return [...sources.flatMap(findDeepNesting), ...dead, ...findDeadConstants(sources)];
 }
 
-/** Name → where it is used, as `path:token index`. */
-function collectUses(
-  sources: readonly Source[],
-): Map<string, { readonly path: string; readonly index: number }[]> {
-  const used = new Map<string, { path: string; index: number }[]>();
+function depthOf(tokens: readonly CppToken[]): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const { text, kind } of tokens) {
+    if (kind !== 'punctuation') continue;
+    if (/^[([{]$/.test(text)) deepest = Math.max(deepest, ++depth);
+    else if (/^[)\]}]$/.test(text)) depth--;
+  }
+  return deepest;
+}
+
+function findDeepNesting({ path, tokens }: Source): DeadCode[] {
+  if (depthOf(tokens) <= maxDepth) return [];
+  const message = `has brackets within brackets to a depth of more than ${maxDepth}`;
+  return [{ severity: 'error', code: 'too-deep', file: path, message }];
+}
+
+/** Whether some use of a name lies outside every definition of that name. */
+function findUses(sources: readonly Source[]): (name: string) => boolean {
+  const uses = new Map<string, Place[]>();
+  const ranges = new Map<string, Range[]>();
   for (const { path, tokens, outline } of sources) {
     for (const [index, token] of tokens.entries()) {
-      if (token.kind !== 'identifier' || outline.declarators.has(index)) continue;
-      const uses = used.get(token.text);
-      if (uses === undefined) used.set(token.text, [{ path, index }]);
-      else uses.push({ path, index });
+      if (token.kind === 'identifier' && !outline.declarators.has(index))
+        append(uses, token.text, { path, index });
     }
+    for (const { name, from, to } of outline.definitions) append(ranges, name, { path, from, to });
   }
-  return used;
+  const known = new Map<string, boolean>();
+  return (name) => {
+    const isKnown = known.get(name);
+    if (isKnown !== undefined) return isKnown;
+    const own = ranges.get(name) ?? [];
+    const isUsed = (uses.get(name) ?? []).some(
+      (use) =>
+        !own.some((range) => range.path === use.path && use.index >= range.from && use.index < range.to),
+    );
+    known.set(name, isUsed);
+    return isUsed;
+  };
 }
 
-/** Whether some use lies outside every definition of that name. */
-function isUsed(name: string, used: ReturnType<typeof collectUses>, sources: readonly Source[]): boolean {
-  const own = sources.flatMap(({ path, outline }) =>
-    outline.definitions
-      .filter((definition) => definition.name === name)
-      .map(({ from, to }) => ({ path, from, to })),
-  );
-  return (used.get(name) ?? []).some(
-    (use) => !own.some((range) => range.path === use.path && use.index >= range.from && use.index < range.to),
-  );
+function append<T>(lists: Map<string, T[]>, key: string, value: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [value]);
+  else list.push(value);
 }
 
 function findDeadConstants(sources: readonly Source[]): Problem[] {

@@ -1,28 +1,48 @@
 import type { Catalog, SelectedContract, Selection } from '../model/catalog.ts';
+import type { Constraints } from '../model/constraints.ts';
 import type { Contract, Realization } from '../model/contract.ts';
 import { findIncludes } from '../model/cpp-tokens.ts';
-import { allowedValues, firstMismatch, type Target, type TargetKey, targetKeys } from '../model/target.ts';
+import { allowedValues, firstMismatch, type Target } from '../model/target.ts';
+import { chooseRealization } from './choose-realization.ts';
 import { compareBytes } from './read-tree.ts';
 
 /** Every engine is what these two need: a process that the harness can drive, and one that a person can run. */
 const rootIds = ['harness.protocol', 'interface.cli'] as const;
 
+/** Who fills what knowledge leaves open, or what the mode takes from it. */
+export interface Filling {
+  readonly mode: Constraints['generation']['mode'];
+  /** Whether a language model may be asked. */
+  readonly hasModel: boolean;
+  /** Contracts that an agent wrote, whatever knowledge holds for them. */
+  readonly rewritten?: ReadonlySet<string>;
+}
+
 interface Choice {
   readonly realization?: Realization;
   readonly status: SelectedContract['status'];
   readonly reason: string;
+  /** Contracts beyond those of the contract, for this target. */
+  readonly requires: readonly string[];
+  /** Nothing is missing but a model that would write it. */
+  readonly wantsModel?: true;
 }
+
+const howToConfigure = '`--llm` on the command line, METAINFER_LLM for the app';
 
 /**
  * Which contracts the target needs, in dependency order, and what fills each. The choice is by applicability, then
- * by evidence on the target's platform, then by file name: the same inputs always give the same answer.
+ * by evidence on the target's platform, then by file name: the same inputs always give the same answer. Agents fill
+ * what no realization fills, or everything where the mode says so.
  */
-export function selectRealizations(catalog: Catalog, target: Target): Selection {
+export function selectRealizations(catalog: Catalog, target: Target, fill?: Filling): Selection {
   const byId = new Map(catalog.contracts.map((contract) => [contract.frontMatter.id, contract]));
-  const replacedBy = findReplacements(byId, target);
+  const taken = fill === undefined ? new Set<string>() : takenByAgents(catalog, fill);
+  const replacedBy = findReplacements(byId, target, taken);
   const chosen = new Map<string, SelectedContract>();
   const next = new Map<string, readonly string[]>();
   const missing: string[] = [];
+  const unwritten: string[] = [];
   const open: { readonly id: string; readonly from: string }[] = rootIds.map((id) => ({
     id,
     from: 'every engine',
@@ -36,97 +56,94 @@ export function selectRealizations(catalog: Catalog, target: Target): Selection 
       missing.push(`${id}: there is no such contract; ${from} needs it`);
       continue;
     }
-    const choice = choose(contract, target, replacedBy.get(id));
-    if (choice.status === 'missing') missing.push(choice.reason);
-    chosen.set(id, {
-      contract,
-      realization: choice.realization,
-      status: choice.status,
-      reason: choice.reason,
-    });
+    const choice = choose(contract, target, { replacedBy: replacedBy.get(id), taken, fill });
+    if (choice.wantsModel === true) unwritten.push(id);
+    if (choice.status === 'missing' && !(choice.wantsModel && taken.has(id))) missing.push(choice.reason);
     const required = requirementsOf(contract, choice, byId);
+    const { status, reason, realization } = choice;
+    chosen.set(id, { contract, realization, status, reason, requires: required });
     next.set(id, required);
     open.push(...required.map((requiredId) => ({ id: requiredId, from: id })));
   }
   const contracts = orderByDependency(next).flatMap((id) => chosen.get(id) ?? []);
-  return { target, contracts, missing };
+  return { target, contracts, missing: [...missing, ...askForModel(unwritten, fill)] };
 }
 
-function choose(contract: Contract, target: Target, replacedBy: string | undefined): Choice {
+/** One sentence for all of them: a zero-reference request without a model would else repeat it for every contract. */
+function askForModel(unwritten: readonly string[], fill: Filling | undefined): string[] {
+  if (fill === undefined || unwritten.length === 0) return [];
+  const subject = unwritten.length === 1 ? `${unwritten[0]} is` : `${unwritten.length} contracts are`;
+  return [
+    `${subject} for agents to write (generation.mode: ${fill.mode}), and no language model is configured: ${howToConfigure}`,
+  ];
+}
+
+/** Contracts that agents write although knowledge may hold them. */
+function takenByAgents(catalog: Catalog, fill: Filling): ReadonlySet<string> {
+  const all = catalog.contracts.map((contract) => contract.frontMatter.id);
+  return fill.mode === 'knowledge-first' ? (fill.rewritten ?? new Set()) : new Set(all);
+}
+
+function choose(
+  contract: Contract,
+  target: Target,
+  by: {
+    readonly replacedBy: string | undefined;
+    readonly taken: ReadonlySet<string>;
+    readonly fill: Filling | undefined;
+  },
+): Choice {
   const { id, applies_when: appliesWhen, provides } = contract.frontMatter;
   const mismatch = firstMismatch(appliesWhen, target);
   if (mismatch !== undefined) {
     const covered = allowedValues(appliesWhen, mismatch)?.join(', ');
-    return {
-      status: 'missing',
-      reason: `${id}: does not cover ${mismatch} = ${target[mismatch]}; it covers ${covered}`,
-    };
+    const reason = `${id}: does not cover ${mismatch} = ${target[mismatch]}; it covers ${covered}`;
+    return { status: 'missing', reason, requires: [] };
   }
   if (provides.header_only === true)
-    return { status: 'header-only', reason: 'The header is the whole contract.' };
-  if (replacedBy !== undefined)
-    return { status: 'replaced', reason: `Filled by the realization of ${replacedBy}.` };
-  return chooseRealization(contract, target);
+    return { status: 'header-only', reason: 'The header is the whole contract.', requires: [] };
+  if (by.taken.has(id)) return leaveToAgent(contract, target, by.fill!);
+  if (by.replacedBy !== undefined)
+    return { status: 'replaced', reason: `Filled by the realization of ${by.replacedBy}.`, requires: [] };
+  const { realization, reason } = chooseRealization(contract, target, by.taken);
+  if (realization !== undefined)
+    return { status: 'realization', realization, reason, requires: realization.requires };
+  if (by.fill === undefined) return { status: 'missing', reason, requires: [] };
+  return by.fill.hasModel
+    ? { status: 'agent', reason: `${reason}. An agent writes it from the contract.`, requires: [] }
+    : { status: 'missing', reason, requires: [], wantsModel: true };
 }
 
-function chooseRealization(contract: Contract, target: Target): Choice {
-  const applicable = contract.realizations.filter(
-    (entry) => firstMismatch(entry.applies, target) === undefined,
-  );
-  const platform = target['hardware.platform'];
-  const ranked = applicable
-    .map((realization) => ({ realization, evidence: countEvidence(contract, realization, target) }))
-    .sort((a, b) => b.evidence - a.evidence || compareBytes(a.realization.file, b.realization.file));
-  const best = ranked[0];
-  if (best === undefined) return { status: 'missing', reason: explainMissing(contract, target) };
-  const { realization, evidence } = best;
-  const second = ranked[1];
-  const reason =
-    second === undefined
-      ? `${realization.file} is the only realization that applies.`
-      : evidence > second.evidence
-        ? `${realization.file} has ${evidence} verified run(s) on ${platform}, more than the ${ranked.length - 1} other(s) that apply.`
-        : `${realization.file} is the first by name of ${ranked.length} that apply with equal evidence.`;
-  return { realization, status: 'realization', reason };
-}
-
-/** Runs of exactly this text on this platform. */
-function countEvidence(contract: Contract, realization: Realization, target: Target): number {
-  return contract.evidence.filter(
-    (entry) =>
-      entry.realization === realization.file &&
-      entry.hashes.realization.replace('sha256:', '') === realization.sha256 &&
-      allowedValues(entry.applies, 'hardware.platform')?.includes(target['hardware.platform']) === true,
-  ).length;
-}
-
-/** Names the key that stands in the way of the realization that comes nearest. */
-function explainMissing(contract: Contract, target: Target): string {
+/**
+ * What knowledge holds stays out of sight, but for how the engine is divided: where a contract leaves that to the target
+ * (a tokenizer needs other parts for each kind), the applicable realization's list of parts stands.
+ */
+function leaveToAgent(contract: Contract, target: Target, fill: Filling): Choice {
   const { id } = contract.frontMatter;
-  const failing = contract.realizations.map((entry) => mismatches(entry, target));
-  const nearest = [...failing].sort((a, b) => a.length - b.length)[0];
-  const key = nearest?.[0];
-  if (nearest === undefined || key === undefined) return `${id}: no realization at all`;
-  const values = contract.realizations
-    .filter(
-      (entry) =>
-        mismatches(entry, target).length === nearest.length && mismatches(entry, target).includes(key),
-    )
-    .flatMap((entry) => allowedValues(entry.applies, key) ?? []);
-  return `${id}: no realization for ${key} = ${target[key]}; there is ${[...new Set(values)].sort().join(', ')}`;
-}
-
-function mismatches(realization: Realization, target: Target): TargetKey[] {
-  return targetKeys.filter((key) => allowedValues(realization.applies, key)?.includes(target[key]) === false);
+  const requires = chooseRealization(contract, target).realization?.requires ?? [];
+  if (fill.rewritten?.has(id) === true)
+    return { status: 'agent', reason: 'An agent wrote it from the contract.', requires };
+  return fill.hasModel
+    ? { status: 'agent', reason: `${fill.mode}: an agent writes it from the contract.`, requires }
+    : {
+        status: 'missing',
+        reason: `${id}: no language model is configured (${howToConfigure})`,
+        requires,
+        wantsModel: true,
+      };
 }
 
 /** Contract id → the contract whose chosen realization also fills it. */
-function findReplacements(byId: ReadonlyMap<string, Contract>, target: Target): Map<string, string> {
+function findReplacements(
+  byId: ReadonlyMap<string, Contract>,
+  target: Target,
+  taken: ReadonlySet<string>,
+): Map<string, string> {
   const replacedBy = new Map<string, string>();
   for (const [id, contract] of byId) {
-    if (replacedBy.has(id) || firstMismatch(contract.frontMatter.applies_when, target) !== undefined)
-      continue;
-    for (const replaced of chooseRealization(contract, target).realization?.replaces ?? [])
+    const isOut = replacedBy.has(id) || taken.has(id);
+    if (isOut || firstMismatch(contract.frontMatter.applies_when, target) !== undefined) continue;
+    for (const replaced of chooseRealization(contract, target, taken).realization?.replaces ?? [])
       replacedBy.set(replaced, id);
   }
   return replacedBy;
@@ -134,7 +151,7 @@ function findReplacements(byId: ReadonlyMap<string, Contract>, target: Target): 
 
 function requirementsOf(contract: Contract, choice: Choice, byId: ReadonlyMap<string, Contract>): string[] {
   const { requires } = contract.frontMatter;
-  if (choice.status !== 'replaced') return sorted([...requires, ...(choice.realization?.requires ?? [])]);
+  if (choice.status !== 'replaced') return sorted([...requires, ...choice.requires]);
   // Only the header of a replaced contract stays in the engine, so only what that header includes is needed.
   const included = new Set(findIncludes(contract.header.text).map((include) => include.written.slice(1, -1)));
   return sorted(requires.filter((id) => included.has(byId.get(id)?.header.name ?? '')));

@@ -77,6 +77,8 @@ export interface SelectedContract {
   readonly status: 'realization' | 'header-only' | 'replaced' | 'agent' | 'missing';
   /** One sentence: why this realization (applicability, evidence, name), or what is missing. */
   readonly reason: string;
+  /** Contracts of this engine whose headers its code may include: those of the contract, and those that it takes on this target. */
+  readonly requires: readonly string[];
 }
 
 /** Contracts in dependency order (what is required comes first), ties by id. */

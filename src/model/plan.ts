@@ -81,6 +81,8 @@ export interface Plan {
     readonly modelTokens: number | null;
     /** Null without a price. */
     readonly usd: number | null;
+    /** Tokens that the run may use at most; null where nobody set a limit. */
+    readonly limitTokens: number | null;
     /** One entry per contract that agents write, in the order of writing. */
     readonly contracts: readonly ContractCost[];
   };

@@ -3,6 +3,8 @@ import type { Selection } from '../model/catalog.ts';
 import type { Constraints } from '../model/constraints.ts';
 import type { ModelFacts, TokenizerFacts } from '../model/model-facts.ts';
 import type { DeviceRates, Plan, PlanRequest } from '../model/plan.ts';
+import { spendingLimits } from './agent-work.ts';
+import { type CostSettings, expectCosts, priceOf } from './estimate-cost.ts';
 import { boundSpeed } from './roofline.ts';
 import { findUnreachable } from './unreachable-goals.ts';
 
@@ -14,6 +16,8 @@ export interface PlanInput {
   readonly selection: Selection;
   readonly catalogSha256: string;
   readonly device: DeviceRates;
+  /** Which models agents ask, at which price and within which limits; nothing but the cost depends on it. */
+  readonly llm?: CostSettings | undefined;
 }
 
 /** Constraints + selection → plan. Pure: the same inputs give the same bytes of JSON. */
@@ -21,7 +25,6 @@ export function makePlan(input: PlanInput): Plan {
   const { constraints, facts, selection } = input;
   const arithmetic = computeArithmetic(facts, constraints);
   const bounds = boundSpeed(facts, constraints, arithmetic, input.device);
-  const isCovered = selection.missing.length === 0;
   return {
     name: constraints.name,
     request: toRequest(constraints, facts),
@@ -41,8 +44,21 @@ export function makePlan(input: PlanInput): Plan {
     files: listFiles(selection),
     arithmetic,
     limit: { ...bounds, unreachable: findUnreachable(constraints.goals.require, bounds, arithmetic) },
-    cost: { ...(isCovered ? { modelTokens: 0, usd: 0 } : { modelTokens: null, usd: null }), contracts: [] },
+    cost: planCost(input),
   };
+}
+
+function planCost({ constraints, selection, llm }: PlanInput): Plan['cost'] {
+  const limitTokens =
+    llm === undefined
+      ? (constraints.generation.budget.tokens ?? null)
+      : spendingLimits(llm, constraints).hardTokens;
+  if (selection.missing.length > 0) return { modelTokens: null, usd: null, limitTokens, contracts: [] };
+  const { platform } = constraints.hardware;
+  const expected = expectCosts(selection.contracts, platform, llm === undefined || llm.review);
+  const contracts = expected.map(({ cost }) => cost);
+  const modelTokens = contracts.reduce((sum, cost) => sum + cost.promptTokens + cost.outputTokens, 0);
+  return { modelTokens, usd: priceOf(expected, llm), limitTokens, contracts };
 }
 
 function toRequest(constraints: Constraints, facts: ModelFacts): PlanRequest {
@@ -62,9 +78,10 @@ function toRequest(constraints: Constraints, facts: ModelFacts): PlanRequest {
 
 /** The files of the engine in the order in which the composer writes them: its own, then the code by name. */
 function listFiles(selection: Selection): string[] {
-  const code = selection.contracts.flatMap(({ contract, realization }) => {
+  const code = selection.contracts.flatMap(({ contract, status }) => {
     const header = contract.header.name;
-    return realization === undefined ? [header] : [header, header.replace(/\.h$/, '.cpp')];
+    const hasSource = status === 'realization' || status === 'agent';
+    return hasSource ? [header, header.replace(/\.h$/, '.cpp')] : [header];
   });
   const sorted = [...code].sort((a, b) => (a < b ? -1 : 1));
   return [

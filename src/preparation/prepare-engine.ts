@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import { composeEngine } from '../generation/compose-engine.ts';
+import { composeEngine, renderListedConfig } from '../generation/compose-engine.ts';
 import { selectRealizations } from '../knowledge/select-realizations.ts';
+import type { AgentFile } from '../model/agent-work.ts';
 import type { Catalog, Platform, Selection } from '../model/catalog.ts';
 import type { EngineSources } from '../model/engine.ts';
 import { AppError } from '../model/errors.ts';
 import type { DeviceRates, Plan } from '../model/plan.ts';
 import { toTarget } from '../model/target.ts';
+import type { CostSettings } from '../plan/estimate-cost.ts';
 import { makePlan } from '../plan/make-plan.ts';
 import type { Request } from './read-request.ts';
 
@@ -19,15 +21,31 @@ export interface PreparedEngine {
   readonly planSha256: string;
 }
 
+export interface PrepareOptions {
+  readonly device?: DeviceRates | undefined;
+  readonly agents?:
+    | {
+        /** Whether a language model may be asked. */
+        readonly hasModel: boolean;
+        /** Contracts that an agent wrote, whatever knowledge holds for them. */
+        readonly rewritten?: ReadonlySet<string>;
+      }
+    | undefined;
+  /** Models, prices and limits: for the plan's cost and nothing else. */
+  readonly llm?: CostSettings | undefined;
+}
+
 const unknownDevice: DeviceRates = { bytesPerSecond: null, flopsPerSecond: null, source: 'unknown' };
 
 export function prepareEngine(
   request: Request,
   catalog: Catalog,
-  device: DeviceRates = unknownDevice,
+  options: PrepareOptions = {},
 ): PreparedEngine {
   const { constraints, model } = request;
-  const selection = selectRealizations(catalog, toTarget(constraints, model.facts, model.tokenizer));
+  const { mode } = constraints.generation;
+  const target = toTarget(constraints, model.facts, model.tokenizer);
+  const selection = selectRealizations(catalog, target, { mode, ...(options.agents ?? { hasModel: false }) });
   const plan = makePlan({
     constraints,
     constraintsSha256: request.sha256,
@@ -35,7 +53,8 @@ export function prepareEngine(
     tokenizer: model.tokenizer,
     selection,
     catalogSha256: catalog.sha256,
-    device,
+    device: options.device ?? unknownDevice,
+    llm: options.llm,
   });
   const platform = catalog.platforms.find((candidate) => candidate.id === constraints.hardware.platform);
   if (platform === undefined) {
@@ -44,12 +63,19 @@ export function prepareEngine(
       `knowledge/platforms has no file for ${constraints.hardware.platform}.`,
     );
   }
-  // The device's rates are a measurement: they may differ between two runs of the same plan.
-  const bytes = JSON.stringify({ ...plan, limit: undefined });
+  // The device's rates are a measurement, prices and limits are the operator's: they may differ between two runs of the same plan.
+  const bytes = JSON.stringify({ ...plan, limit: undefined, cost: undefined });
   return { request, platform, selection, plan, planSha256: createHash('sha256').update(bytes).digest('hex') };
 }
 
-export function composePrepared(prepared: PreparedEngine): EngineSources {
+export interface AgentSources {
+  /** By contract: the newest file of each contract that agents wrote. */
+  readonly agentFiles?: ReadonlyMap<string, AgentFile>;
+  /** Leaves out what agents have not written yet, instead of refusing. */
+  readonly isPartial?: boolean;
+}
+
+export function composePrepared(prepared: PreparedEngine, agents: AgentSources = {}): EngineSources {
   const { constraints, text, model } = prepared.request;
   return composeEngine({
     constraints,
@@ -57,6 +83,19 @@ export function composePrepared(prepared: PreparedEngine): EngineSources {
     facts: model.facts,
     modelConfig: model.config,
     tokenizer: model.tokenizer,
+    selection: prepared.selection,
+    platform: prepared.platform,
+    ...agents,
+  });
+}
+
+/** config.h with every constant that a contract of this engine lists: what an agent may use of it. */
+export function configForAgents(prepared: PreparedEngine): string {
+  const { constraints, model } = prepared.request;
+  return renderListedConfig({
+    constraints,
+    facts: model.facts,
+    modelConfig: model.config,
     selection: prepared.selection,
     platform: prepared.platform,
   });

@@ -37,16 +37,17 @@ function describeContracts(
   selection: Selection,
   referencePath: (folder: string) => string,
 ): EngineContract[] {
-  return selection.contracts.map(({ contract, realization }) => {
-    const { id, requires, config } = contract.frontMatter;
+  return selection.contracts.map(({ contract, realization, status, requires }) => {
+    const { id, config } = contract.frontMatter;
     // A fused realization holds the symbols of the contracts that it replaces.
     const fused = selection.contracts.find((other) => other.realization?.replaces.includes(id));
-    const replacing = realization === undefined && fused !== undefined ? [fused.contract.frontMatter.id] : [];
+    const replacing = status === 'replaced' && fused !== undefined ? [fused.contract.frontMatter.id] : [];
+    const hasSource = realization !== undefined || status === 'agent';
     return {
       id,
       header: contract.header.name,
-      source: realization === undefined ? null : contract.header.name.replace(/\.h$/, '.cpp'),
-      requires: [...requires, ...(realization?.requires ?? []), ...replacing],
+      source: hasSource ? contract.header.name.replace(/\.h$/, '.cpp') : null,
+      requires: [...requires, ...replacing],
       config,
       gate: contract.gate ?? null,
       shim: contract.shim?.text ?? null,

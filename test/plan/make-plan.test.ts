@@ -13,7 +13,7 @@ function selected(id: string, status: SelectedContract['status']): SelectedContr
   const header = { name: `${id.replaceAll(/[.-]/g, '_')}.h`, text: '', sha256: '' };
   const contract = { folder: id, frontMatter: { id, version: '1.0.0' }, header } as unknown as Contract;
   const realization = status === 'realization' ? ({ file: 'cpu-x86_64.cpp' } as Realization) : undefined;
-  return { contract, realization, status, reason: `because of ${id} | and more` };
+  return { contract, realization, status, reason: `because of ${id} | and more`, requires: [] };
 }
 
 function plan(
@@ -73,8 +73,12 @@ describe('makePlan', () => {
   });
 
   it('costs nothing where knowledge covers all, and an unknown amount where it does not', () => {
-    expect(plan(validText, unknown).cost).toEqual({ modelTokens: 0, usd: 0 });
-    expect(plan(validText, unknown, ['missing']).cost).toEqual({ modelTokens: null, usd: null });
+    expect(plan(validText, unknown).cost).toEqual({
+      ...{ modelTokens: 0, usd: 0, limitTokens: null, contracts: [] },
+    });
+    expect(plan(validText, unknown, ['missing']).cost).toEqual({
+      ...{ modelTokens: null, usd: null, limitTokens: null, contracts: [] },
+    });
   });
 
   it('bounds decoding by the bytes of one step and prefill by its work', () => {
