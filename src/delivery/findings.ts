@@ -42,14 +42,14 @@ export function lineOf({ engine }: RunView, { gate, contract, file, line }: Find
 }
 
 /** One finding as a comment on its line: what, the proof, whose it is, what to do. */
-export function renderFinding(finding: Finding): string {
+export function renderFinding(finding: Finding, isByModel = false): string {
   const who = finding.contract === null ? '' : ` · ${codeSpan(finding.contract, 'text', 60)}`;
   const head = `**Gate ${codeSpan(finding.gate)} failed**${who}. It checks that ${gateMeaning[finding.gate]}.`;
   const isCompiler = finding.gate === 'build';
   const what = isCompiler
     ? codeBlock(finding.message.slice(0, 3000), 'text')
     : inlineText(finding.message, 2000);
-  return paragraphs(head, what, renderEvidence(finding), advise(finding));
+  return paragraphs(head, what, renderEvidence(finding), advise(finding, isByModel));
 }
 
 /** One line of a list. */
@@ -75,8 +75,10 @@ function showEvidence(value: string | number | boolean | null): string {
   return value === null ? '–' : codeSpan(String(value), 'cell', 300);
 }
 
-function advise(finding: Finding): string {
+function advise(finding: Finding, isByModel: boolean): string {
   if (finding.contract === null) return '';
+  if (isByModel)
+    return 'A model wrote this file. To tell it what to change, answer here with `/metainfer fix <what is wrong>` once the run has ended.';
   return `The code of ${codeSpan(finding.contract, 'text', 60)} comes from knowledge: correct its realization there, not in this copy of it.`;
 }
 

@@ -1,5 +1,6 @@
 import { shorten } from '../model/escape-text.ts';
 import type { Report } from '../model/report.ts';
+import type { RunState } from '../model/run.ts';
 import { speedInWords } from './goals.ts';
 import { count, listWords } from './markdown.ts';
 import { hasEnded, standingOf, stepAt, stepName } from './run-progress.ts';
@@ -43,7 +44,16 @@ export function stateInWords(view: RunView): string {
   if (standing === 'runner') {
     return view.queue === null ? `waiting for the runner's verdict${attempt(view)}` : 'waiting for a runner';
   }
-  return stepName(stepAt(run.state));
+  return repairInWords(run.state) ?? stepName(stepAt(run.state));
+}
+
+/** Files that are written once more after a verdict; undefined while nothing was judged. */
+function repairInWords({ agents, attempt: judged, next }: RunState): string | undefined {
+  if (next !== 'generate' || judged === 0 || agents === undefined) return undefined;
+  const open = agents.contracts.filter(({ status }) => status === 'open').map(({ contract }) => contract);
+  return open.length === 0
+    ? undefined
+    : `repairing ${listWords(open.slice(0, 4))}${open.length > 4 ? ' and more' : ''}`;
 }
 
 function attempt({ run }: RunView): string {
@@ -61,8 +71,8 @@ export function verdictInWords(report: Report): string {
 
 /** What failed, for a headline and a check's title. */
 export function failureInWords(view: RunView): string {
-  const { failure } = view.run.state;
-  const { report, problems } = view;
+  const { report, problems, run } = view;
+  const { failure } = run.state;
   if (failure?.code === 'CONSTRAINTS_INVALID' && problems !== undefined) {
     return `${count(problems.problems.length, 'problem')} in the constraint file`;
   }
@@ -75,8 +85,13 @@ export function failureInWords(view: RunView): string {
     BRANCH_MOVED: 'was stopped: somebody else pushed to its branch',
     NOT_PERMITTED: 'was stopped: a permission is missing',
     GITHUB_UNAVAILABLE: 'was stopped: GitHub did not answer',
+    MODEL_UNAVAILABLE: 'was stopped: the language model did not answer',
+    BUDGET_EXHAUSTED: 'was stopped: the tokens that it may use are used up',
     INTERNAL: 'was stopped by a fault of the bot',
   };
+  const { agents } = run.state;
+  if (failure?.step === 'generate' && agents?.stop?.reason === 'attempts' && agents.stop.contract !== null)
+    return `was stopped: the model did not get ${agents.stop.contract} right`;
   return known[failure?.code ?? ''] ?? `failed at ${stepName(failure?.step ?? 'judge')}`;
 }
 

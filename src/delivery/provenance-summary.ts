@@ -15,6 +15,8 @@ const Provenance = z.object({
         version: z.string().optional(),
         realization: z.string().optional(),
         realizationSha256: z.string().optional(),
+        model: z.string().optional(),
+        attempt: z.number().optional(),
       }),
     }),
   ),
@@ -30,6 +32,12 @@ function readProvenance(engine: RunDocuments['engine']): z.infer<typeof Provenan
   }
 }
 
+/** The files that a model wrote, by name. */
+export function filesByModel(engine: RunDocuments['engine']): readonly string[] {
+  const files = readProvenance(engine)?.files ?? [];
+  return files.filter(({ origin }) => origin.kind === 'agent').map(({ path }) => path);
+}
+
 /** Where the files of an engine come from: how many of each kind, then each realization by content hash. */
 export function renderProvenance(engine: RunDocuments['engine']): string {
   const provenance = readProvenance(engine);
@@ -37,13 +45,12 @@ export function renderProvenance(engine: RunDocuments['engine']): string {
   const { files } = provenance;
   const of = (kind: string) => files.filter((file) => file.origin.kind === kind);
   const realizations = of('realization');
-  const known = ['realization', 'contract', 'composer'];
-  const others = files.filter((file) => !known.includes(file.origin.kind));
+  const written = of('agent');
   const counts = [
     `${count(realizations.length, 'source')} from realizations in knowledge`,
     `${count(of('contract').length, 'header')} from contracts`,
     `${count(of('composer').length, 'file')} by the composer`,
-    others.length === 0 ? 'none written by a model' : `**${others.length} written by a model**`,
+    written.length === 0 ? 'none written by a model' : `**${written.length} written by a model**`,
   ].join(', ');
   const rows = realizations.map(({ path, origin }) => [
     codeSpan(path, 'cell', 60),
@@ -51,5 +58,22 @@ export function renderProvenance(engine: RunDocuments['engine']): string {
     codeSpan(origin.realization?.split('/').at(-1) ?? '–', 'cell', 60),
     codeSpan(origin.realizationSha256?.slice(0, 12) ?? '–', 'cell'),
   ]);
-  return paragraphs(`${counts}.`, table(['File', 'Contract', 'Realization', 'SHA-256'], rows));
+  return paragraphs(
+    `${counts}.`,
+    written.length > 0 && renderWritten(written),
+    rows.length > 0 && table(['File', 'Contract', 'Realization', 'SHA-256'], rows),
+  );
+}
+
+type ProvenanceFile = z.infer<typeof Provenance>['files'][number];
+
+/** Which model wrote which file, and at which attempt it stands. */
+function renderWritten(files: readonly ProvenanceFile[]): string {
+  const rows = files.map(({ path, origin }) => [
+    codeSpan(path, 'cell', 60),
+    codeSpan(`${origin.contract}@${origin.version}`, 'cell', 80),
+    codeSpan(origin.model ?? '–', 'cell', 60),
+    String(origin.attempt ?? '–'),
+  ]);
+  return table(['File', 'Contract', 'Written by', 'Attempt'], rows, [3]);
 }

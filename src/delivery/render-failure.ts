@@ -1,4 +1,5 @@
 import { codeBlock, codeSpan, messageLines, messageText } from '../model/escape-text.ts';
+import { isByAgents } from './agent-texts.ts';
 import { findingLine, findingsOf } from './findings.ts';
 import { count, details, listWords, paragraphs } from './markdown.ts';
 import type { RunView } from './run-view.ts';
@@ -49,12 +50,32 @@ const advice: Readonly<Record<string, (view: RunView) => string>> = {
     `Nothing was overwritten. Delete the branch ${codeSpan(run.state.github?.branch ?? `metainfer/${run.source.number}-…`)} or rename it to keep it, then comment \`/metainfer retry\`.`,
   GITHUB_UNAVAILABLE: () =>
     'Wait for GitHub to recover (https://www.githubstatus.com), then comment `/metainfer retry`.',
+  MODEL_UNAVAILABLE: ({ run }) =>
+    `The engine is not to blame, and nothing written so far is lost. Once the operator of this app has set the language model right, comment \`/metainfer retry\`${run.state.github === undefined ? '' : ': it goes on from here'}.`,
+  BUDGET_EXHAUSTED: adviseOnBudget,
   INTERNAL: ({ run }) =>
     `This is a fault of the bot, not of your request. Please report it to its operator with the run id ${codeSpan(run.id)}; \`/metainfer retry\` tries once more.`,
 };
 
-function adviseOnVerdict({ run, report }: RunView): string {
+/** Whose limit it was decides who can do something about it. */
+function adviseOnBudget({ run }: RunView): string {
+  const { agents, constraints } = run.state;
+  const limit = agents?.limits.spending.hardTokens;
+  const asked = constraints?.generation.budget.tokens;
+  const kept = run.state.github === undefined ? '' : 'What is written so far is on the branch. ';
+  const raise =
+    limit !== undefined && asked !== undefined && limit >= asked
+      ? 'Raise `generation.budget.tokens` in the constraint file, which starts a new run'
+      : 'The limit is lower than what the constraint file allows: a maintainer raises `generation.tokens_per_run` in `.github/metainfer.yml`, or the operator of this app its own, and `/metainfer generate` asks anew';
+  return `${kept}${raise}. Where only the limit of the day was reached, \`/metainfer retry\` goes on tomorrow.`;
+}
+
+function adviseOnVerdict(view: RunView): string {
+  const { run, report } = view;
+  if (run.state.failure?.step === 'generate') return messageText(run.state.failure.next);
   const guilty = run.state.verification?.guilty ?? [];
+  const byModel = guilty.filter((contract) => isByAgents(view, contract));
+  if (byModel.length > 0) return adviseOnModel(byModel);
   if (guilty.length > 0) {
     const [first, ...others] = guilty.slice(0, 6).map((contract) => codeSpan(contract, 'text', 60));
     const more = others.length === 0 ? '' : ` (${listWords(others)} may only follow from it)`;
@@ -67,6 +88,12 @@ function adviseOnVerdict({ run, report }: RunView): string {
     return `${count(unmeasured.length, 'goal')} could not be measured, and unmeasured is not met. See what the table says, have the runner's operator set it right (is the baseline installed there?), then comment \`/metainfer bench\`.`;
   }
   return 'The engine computes the right thing, not as fast or as small as was asked. Relax the goal in the constraint file, or ask for other hardware or number formats. Where the runner was busy, `/metainfer bench` measures once more.';
+}
+
+/** The attempts are used up: a person's word, or fresh attempts, are what is left. */
+function adviseOnModel(contracts: readonly string[]): string {
+  const names = listWords(contracts.slice(0, 6).map((contract) => codeSpan(contract, 'text', 60)));
+  return `The findings point at ${names}, which a model wrote; its attempts are used up. Comment \`/metainfer fix <what is wrong>\` on a line of that file to tell it what to change, or \`/metainfer retry\` to judge the engine once more. A sharper contract in \`knowledge/\` helps every later run.`;
 }
 
 /** The end of the log, where nothing else tells what happened on the runner. */

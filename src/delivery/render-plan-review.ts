@@ -4,6 +4,7 @@ import { limitBody } from './limit-body.ts';
 import { count, details, paragraphs } from './markdown.ts';
 import { type Note, placeComments } from './place-comments.ts';
 import { codeFrame, describeProblem, renderNotCovered } from './render-problems.ts';
+import { renderApprovalNeeded } from './render-waiting.ts';
 import { engineName, type RunView } from './run-view.ts';
 import { suggestLine } from './suggest-line.ts';
 
@@ -66,7 +67,9 @@ function renderPlanHead(view: RunView, path: string, sequel: PlanSequel): string
     generates:
       'The engine goes onto a branch of its own, with a pull request into the branch of this one; the status comment here follows it.',
     'waits-for-approval':
-      'Somebody with write access can have the engine made: comment `/metainfer generate`.',
+      view.autoApproveTokens === undefined
+        ? 'Somebody with write access can have the engine made: comment `/metainfer generate`.'
+        : renderApprovalNeeded(view),
     'plan-only':
       'This pull request comes from a fork, so it gets a plan and nothing more. Once it is merged, or pushed to a branch of this repository by somebody with write access, the engine can be made.',
   };

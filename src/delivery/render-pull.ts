@@ -1,5 +1,7 @@
 import type { Constraints } from '../model/constraints.ts';
 import { codeBlock, codeSpan, inlineText, shorten } from '../model/escape-text.ts';
+import { progressInWords } from './agent-progress.ts';
+import { agentsOf } from './agent-texts.ts';
 import { renderDiagram } from './engine-diagram.ts';
 import { gateMeaning } from './gate-meaning.ts';
 import { renderGoals } from './goals.ts';
@@ -63,10 +65,16 @@ function renderOpening({ run, links }: RunView, closes: boolean): string {
   const { source } = run;
   const asked =
     closes && source.kind === 'issue' ? `Closes #${source.number}.` : `Asked for in #${source.number}.`;
-  return `${asked} Written by MetaInfer Bot in ${link(`run ${run.number}`, links.dashboard)}.`;
+  return `${asked} Made by MetaInfer Bot in ${link(`run ${run.number}`, links.dashboard)}.`;
 }
 
-function renderState({ report }: RunView, closes: boolean): string {
+function renderState(view: RunView, closes: boolean): string {
+  const { report } = view;
+  const work = agentsOf(view);
+  const isUnfinished = work?.contracts.some(({ status }) => status !== 'accepted') === true;
+  if (!closes && work !== undefined && isUnfinished) {
+    return `**Not complete yet**: a model is writing what knowledge does not hold, phase by phase, one commit each (${progressInWords(work)} as this was written). Until all of it is here the engine does not build.`;
+  }
   if (!closes || report === undefined) {
     return 'This stays a draft until a self-hosted runner has built it, verified it against an independent reference and timed it. The check **metainfer** has the verdict.';
   }

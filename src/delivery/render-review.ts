@@ -1,11 +1,13 @@
 import type { ChangedFile, ReviewDraft } from '../model/delivery.ts';
-import { inlineText } from '../model/escape-text.ts';
+import { codeSpan, inlineText } from '../model/escape-text.ts';
+import { isByAgents, renderAgentSummary } from './agent-texts.ts';
 import { findingLine, findingsOf, findSlowPlace, lineOf, renderFinding, repositoryPath } from './findings.ts';
 import { renderGoals } from './goals.ts';
 import { headline } from './headline.ts';
 import { limitBody } from './limit-body.ts';
-import { details, paragraphs } from './markdown.ts';
+import { details, listWords, paragraphs } from './markdown.ts';
 import { type Note, placeComments } from './place-comments.ts';
+import { filesByModel } from './provenance-summary.ts';
 import { nextStep } from './render-failure.ts';
 import { movedInWords, renderPlotImage } from './render-status.ts';
 import { standingOf, withCurrentReport } from './run-progress.ts';
@@ -37,6 +39,7 @@ export function renderReview(given: RunView, files: readonly ChangedFile[]): Rev
       paragraphs(inPlace > 0 ? 'Findings without a line in this diff:' : 'Findings:', rest.join('\n')),
     view.report !== undefined && renderGoals(view.report),
     renderPlotImage(view),
+    renderAgentSummary(view),
     standingOf(view) === 'passed' &&
       (view.isBranchMoved === true ? movedInWords(view) : renderReviewHints(view)),
   );
@@ -52,7 +55,7 @@ function notesOf(view: RunView): FindingNote[] {
   const notes: FindingNote[] = findingsOf(view.report).map((finding) => ({
     path: repositoryPath(view, finding),
     line: lineOf(view, finding),
-    body: renderFinding(finding),
+    body: renderFinding(finding, isByAgents(view, finding.contract)),
     summary: findingLine(finding),
   }));
   const slow = findSlowPlace(view);
@@ -76,14 +79,16 @@ function renderOpening(view: RunView, inPlace: number): string {
 }
 
 /** A verdict says that it computes the right thing fast enough; these are left to a person. */
-function renderReviewHints({ plan }: RunView): string {
-  const agents = plan?.cost.modelTokens === 0;
+function renderReviewHints(view: RunView): string {
+  const { plan, engine } = view;
+  const isComposed = plan?.cost.modelTokens === 0;
+  const written = engine === undefined ? [] : filesByModel(engine);
   return details(
     'For the reviewer',
     [
-      agents
+      isComposed
         ? '- Every line comes from realizations that were verified before; no model wrote any of it. `provenance.yaml` has the hashes.'
-        : '- `provenance.yaml` names what a model wrote; those files deserve your eyes.',
+        : `- A model wrote ${written.length === 0 ? 'what `provenance.yaml` says it did' : listWords(written.map((file) => codeSpan(file)))}: the gates hold it to its contracts, and it deserves your eyes all the same.`,
       '- The verdict is bound to the bytes of the engine folder without its README and `report.json`: a later commit to it is a new engine.',
       '- `report.json` names seed, compiler and machine, and the command that repeats it.',
     ].join('\n'),

@@ -1,6 +1,8 @@
 import { inlineText } from '../model/escape-text.ts';
 import { showBytes } from '../model/show-bytes.ts';
 import { short } from '../model/show-number.ts';
+import { tokensInWords } from './agent-progress.ts';
+import { agentsOf, renderAgentSummary } from './agent-texts.ts';
 import { benchmarkOf, renderConditions, renderGoals, renderSpeed } from './goals.ts';
 import { headline } from './headline.ts';
 import { limitBody } from './limit-body.ts';
@@ -23,6 +25,7 @@ export function renderIssueStatus(given: RunView): string {
       renderWaiting(view),
       renderFailure(view),
       view.report === undefined ? renderProgress(view) : renderGoals(view.report),
+      renderAgentSummary(view),
       renderAttempts(view),
       view.planText !== undefined &&
         details('Plan: what fills each part, memory, physical limit', foldHeading(view.planText)),
@@ -43,6 +46,7 @@ export function renderPullStatus(given: RunView): string {
       view.report !== undefined && renderGoals(view.report),
       renderBenchmark(view),
       !hasEnded(standingOf(view)) && renderProgress(view),
+      renderAgentSummary(view),
       renderAttempts(view),
     ),
   );
@@ -140,11 +144,11 @@ function renderFoot(view: RunView): string {
   return `<sub>${parts.join(' · ')}</sub>`;
 }
 
-function renderBudget({ plan, run }: RunView): string {
-  const needed = plan?.cost.modelTokens;
-  const budget = run.state.constraints?.generation.budget.tokens;
-  const used = needed === 0 || needed === null || needed === undefined ? '0' : short(needed);
-  return `model tokens: ${used}${budget === undefined ? '' : ` of ${short(budget)}`}`;
+function renderBudget(view: RunView): string {
+  const work = agentsOf(view);
+  if (work !== undefined) return `model: ${tokensInWords(work)}`;
+  const budget = view.run.state.constraints?.generation.budget.tokens;
+  return `model tokens: 0${budget === undefined ? '' : ` of ${short(budget)}`}`;
 }
 
 function finish(view: RunView, body: string): string {

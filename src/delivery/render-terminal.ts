@@ -1,4 +1,5 @@
-import { inlineText } from '../model/escape-text.ts';
+import { inlineText, messageLines } from '../model/escape-text.ts';
+import { agentsOf, renderAgentSummary } from './agent-texts.ts';
 import { findingLine, findingsOf } from './findings.ts';
 import { failureInWords, verdictInWords } from './headline.ts';
 import { paragraphs } from './markdown.ts';
@@ -21,7 +22,8 @@ export function renderTerminalComment(given: RunView): string | null {
     if (view.isBranchMoved === true)
       return `⚠️ **${inlineText(engineName(view))} passed**${verdict}, but its branch moved. ${movedInWords(view)}`;
     const closes = view.run.source.kind === 'issue' ? ' Merging it closes this issue.' : '';
-    return `✅ **${inlineText(engineName(view))} passed**${verdict}.${pull === undefined ? '' : ` Please review #${pull}.`}${closes}`;
+    const head = `✅ **${inlineText(engineName(view))} passed**${verdict}.${pull === undefined ? '' : ` Please review #${pull}.`}${closes}`;
+    return paragraphs(head, renderAgentSummary(view));
   }
   const findings = view.report === undefined ? [] : findingsOf(view.report);
   // The gates' order is not the order of blame.
@@ -32,6 +34,10 @@ export function renderTerminalComment(given: RunView): string | null {
     `❌ **${inlineText(engineName(view))}** ${inlineText(failureInWords(view))}.${pull === undefined ? '' : ` The attempt stays a draft in #${pull}.`}`,
     first !== undefined &&
       `${findingLine(first)}${more > 0 ? `\n- … and ${more} more, at their lines in the review` : ''}`,
+    view.report === undefined &&
+      agentsOf(view) !== undefined &&
+      messageLines(view.run.state.failure?.message ?? ''),
     `**What to do:** ${nextStep(view)}`,
+    renderAgentSummary(view),
   );
 }

@@ -1,4 +1,7 @@
 import { codeSpan } from '../model/escape-text.ts';
+import { grouped } from '../model/show-number.ts';
+import { usdInWords } from './agent-progress.ts';
+import { agentsOf } from './agent-texts.ts';
 import { count, listWords, paragraphs } from './markdown.ts';
 import { standingOf } from './run-progress.ts';
 import type { QueueView, RunView } from './run-view.ts';
@@ -28,10 +31,23 @@ export function renderApprovalNeeded(view: RunView): string {
   const label = source.kind === 'issue' ? 'add the label `metainfer:approved`, or comment' : 'comment';
   const hash =
     state.constraintsSha256 === undefined ? '' : ` (hash \`${state.constraintsSha256.slice(0, 12)}\`)`;
-  const head = state.holdAfterPlan
-    ? 'The plan is made, and nothing else was asked for.'
-    : '**The plan is ready; making the engine needs approval**, because it writes a branch and spends runner time.';
-  return `${head} ${who} can go on from here: ${label} \`/metainfer generate\`. That holds for exactly this constraint file${hash}; once it changes, somebody is asked again.`;
+  return `${approvalReason(view)} ${who} can go on from here: ${label} \`/metainfer generate\`. That holds for exactly this constraint file${hash}; once it changes, somebody is asked again.`;
+}
+
+function approvalReason(view: RunView): string {
+  const { run, plan, autoApproveTokens } = view;
+  const work = agentsOf(view);
+  const expected = plan?.cost.modelTokens ?? 0;
+  const usd = usdInWords(plan?.cost.usd ?? null);
+  const most = work === undefined ? '' : `, and never more than ${grouped(work.limits.spending.hardTokens)}`;
+  const about = `about ${grouped(expected)} tokens${usd === '' || plan?.cost.usd === 0 ? '' : ` (${usd})`}${most}`;
+  if (run.state.holdAfterPlan === true) {
+    const cost = work === undefined ? '' : ` Making the engine would cost ${about}.`;
+    return `The plan is made, and nothing else was asked for.${cost}`;
+  }
+  if (autoApproveTokens !== undefined)
+    return `**The plan is ready; making the engine needs approval**, because a model has to write ${count(plan?.cost.contracts.length ?? 0, 'contract')}: ${about}. This repository spends up to ${grouped(autoApproveTokens)} without asking (\`generation.auto_approve_tokens\` in \`.github/metainfer.yml\`).`;
+  return '**The plan is ready; making the engine needs approval**, because it writes a branch and spends runner time.';
 }
 
 /** A job that nobody takes: its labels, the runners seen, and who can do what. Empty where a runner has the job. */

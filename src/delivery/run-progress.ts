@@ -1,5 +1,6 @@
 import { codeSpan, inlineText } from '../model/escape-text.ts';
 import type { GithubStep, RunState } from '../model/run.ts';
+import { progressInWords } from './agent-progress.ts';
 import { link } from './markdown.ts';
 import type { RunView } from './run-view.ts';
 
@@ -27,11 +28,15 @@ export function hasEnded(standing: Standing): boolean {
   return ['passed', 'failed', 'cancelled', 'superseded'].includes(standing);
 }
 
+/** Steps that look at a report: a run that stopped elsewhere has none that speaks of what it made. */
+const judgingSteps: ReadonlySet<string> = new Set(['judge', 'diagnose']);
+
 /** Without the report of an earlier attempt: one belongs to what is told now only where it gave the verdict. */
 export function withCurrentReport(view: RunView): RunView {
   const { failure } = view.run.state;
   const standing = standingOf(view);
-  if (standing === 'passed' || (standing === 'failed' && failure?.code === 'VERDICT_FAILED')) return view;
+  const isVerdict = failure?.code === 'VERDICT_FAILED' && judgingSteps.has(failure.step);
+  if (standing === 'passed' || (standing === 'failed' && isVerdict)) return view;
   const { report: _, ...rest } = view;
   return rest;
 }
@@ -62,6 +67,7 @@ export function stepName(step: string): string {
     publish: 'opening the pull request',
     dispatch: 'handing the engine to a runner',
     judge: 'verification',
+    diagnose: 'looking for the cause',
     conclude: 'posting the results',
   };
   return names[step] ?? step;
@@ -73,10 +79,10 @@ const order: readonly GithubStep[] = [
 
 /** The step at which the run stands or stopped; `conclude` where every step is done. */
 export function stepAt(state: RunState): GithubStep {
-  if (state.failure !== undefined) return state.failure.step as GithubStep;
+  if (state.failure !== undefined) return shownAs(state.failure.step as GithubStep);
   if (state.waitingFor === 'approval') return 'generate';
   if (state.waitingFor === 'workflow') return 'judge';
-  if (state.next !== null && state.next !== 'conclude') return state.next as GithubStep;
+  if (state.next !== null && state.next !== 'conclude') return shownAs(state.next as GithubStep);
   if (state.ending === 'passed' || state.status === 'passed') return 'conclude';
   // Stopped from outside: what the state holds tells how far it came.
   if (state.verification !== undefined) return 'conclude';
@@ -85,6 +91,11 @@ export function stepAt(state: RunState): GithubStep {
   if (state.engineTreeSha256 !== undefined) return 'publish';
   if (state.planSha256 !== undefined) return 'generate';
   return state.constraintsSha256 === undefined ? 'constraints' : 'plan';
+}
+
+/** The look for a cause is part of the verdict to whoever waits for it. */
+function shownAs(step: GithubStep): GithubStep {
+  return step === 'diagnose' ? 'judge' : step;
 }
 
 /** The steps as a list: done, at hand, stopped, to come. */
@@ -114,6 +125,9 @@ function proof(step: ShownStep, view: RunView): string {
   const { state } = view.run;
   if (step === 'constraints' && state.constraintsSha256 !== undefined) {
     return `, hash \`${state.constraintsSha256.slice(0, 12)}\``;
+  }
+  if (step === 'generate' && state.agents !== undefined && state.agents.contracts.length > 0) {
+    return `: ${progressInWords(state.agents)}`;
   }
   if (step === 'publish' && state.github !== undefined) {
     return `: #${state.github.pullNumber} on ${codeSpan(state.github.branch)}`;

@@ -54,6 +54,8 @@ export interface RunView {
   readonly isBranchMoved?: boolean;
   /** Least permission that may let a run past its plan, from the repository's settings; absent: write. */
   readonly approvalFrom?: Permission | 'anyone';
+  /** Tokens that the repository spends without asking, where the plan expects more. */
+  readonly autoApproveTokens?: number;
 }
 
 /** `name` of the constraint file once it is read, else the run by its number. */
