@@ -1,7 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Problem } from '../model/problem.ts';
 import { hashEngineFile, type ProvenanceFile, parseProvenance, provenancePath } from './provenance-file.ts';
+import { readPlainFile } from './read-plain-file.ts';
 
 /** What may lie beside the generated files: the outcome of verification, and what a person's own build leaves. */
 const laterFiles = new Set(['report.json', 'report.md']);
@@ -20,7 +21,7 @@ export interface ProvenanceCheck {
 
 /** Compares an engine folder with its own provenance.yaml. */
 export async function checkProvenance(folder: string): Promise<ProvenanceCheck> {
-  const text = await readFile(join(folder, provenancePath), 'utf8').catch(() => undefined);
+  const text = await readPlainFile(join(folder, provenancePath));
   const provenance = text === undefined ? undefined : parseProvenance(text);
   if (provenance === undefined) {
     const message =
@@ -34,9 +35,12 @@ export async function checkProvenance(folder: string): Promise<ProvenanceCheck> 
   const changed: string[] = [];
   const missing: string[] = [];
   for (const file of provenance.files) {
-    if (!present.delete(file.path)) missing.push(file.path);
-    else if (hashEngineFile(file.path, await readFile(join(folder, file.path), 'utf8')) !== file.sha256)
-      changed.push(file.path);
+    if (!present.delete(file.path)) {
+      missing.push(file.path);
+      continue;
+    }
+    const found = await readPlainFile(join(folder, file.path));
+    if (found === undefined || hashEngineFile(file.path, found) !== file.sha256) changed.push(file.path);
   }
   const added = [...present].filter((path) => path !== provenancePath && !laterFiles.has(path)).sort();
   const problems = [

@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { checkProvenance } from '../generation/check-provenance.ts';
+import { readPlainFile } from '../generation/read-plain-file.ts';
 import type { Catalog } from '../model/catalog.ts';
 import { AppError } from '../model/errors.ts';
 import { formatProblem } from '../model/problem.ts';
 import { type PreparedEngine, prepareEngine } from '../preparation/prepare-engine.ts';
 import { type Request, readRequest } from '../preparation/read-request.ts';
+import { agentsOfFolder } from './agent-claims.ts';
 
 /**
  * An engine folder that this program wrote, with everything that its constraint file and the knowledge say about it.
@@ -31,7 +33,7 @@ export async function openEngineFolder(
       `${folder} is not an engine folder: ${lines}. \`metainfer generate\` writes one.`,
     );
   }
-  const text = await readFile(join(path, 'constraints.yaml'), 'utf8').catch(() => undefined);
+  const text = await readPlainFile(join(path, 'constraints.yaml'));
   if (text === undefined) throw new AppError('ENGINE_INVALID', `${folder} holds no constraints.yaml.`);
   const weightsFolder = places.weightsFolder ?? (await recallWeights(places.cacheFolder, path));
   const request = await readRequest(text, {
@@ -41,7 +43,7 @@ export async function openEngineFolder(
     weightsFolder,
     catalog: places.catalog,
   });
-  return prepareEngine(request, places.catalog);
+  return prepareEngine(request, places.catalog, { agents: await agentsOfFolder(path) });
 }
 
 /** Where this machine's weights of an engine folder are: not part of the engine, so kept in the cache. */

@@ -1,4 +1,6 @@
 import { join, relative } from 'node:path';
+import { listAgentPaths } from '../generation/agent-sources.ts';
+import { checkAgentCode } from '../generation/check-agent-code.ts';
 import { checkProvenance } from '../generation/check-provenance.ts';
 import { renderConfigHeader } from '../generation/config-header.ts';
 import { benchmarkGates } from '../model/benchmark-gates.ts';
@@ -13,7 +15,7 @@ import { describeEngine } from '../verification/engine-under-test.ts';
 import type { EngineUnderTest } from '../verification/gate-context.ts';
 import { addBenchmark, makeReport } from '../verification/make-report.ts';
 import { verifyEngine } from '../verification/verify-engine.ts';
-import { findForeignFiles } from './foreign-files.ts';
+import { inspectFolder } from './foreign-files.ts';
 import { provideWeights } from './local-weights.ts';
 import { buildBinary, openToolchain } from './toolchain.ts';
 
@@ -61,10 +63,24 @@ async function provenanceFindings(prepared: PreparedEngine, folder: string): Pro
     ...{ message: `${file ?? 'the engine'} ${message}`, evidence: { code } },
   }));
   if (own.length > 0) return own;
-  return (await findForeignFiles(prepared, folder)).map((file) => ({
+  const { foreign, absent, composed } = await inspectFolder(prepared, folder);
+  const strange = foreign.map((file) => ({
     ...{ gate: 'static' as const, contract: null, file, line: null, evidence: { code: 'not-composed' } },
     message: `${file} is not what the knowledge of this checkout composes for constraints.yaml; generate the engine again`,
   }));
+  const agents = listAgentPaths(prepared.selection);
+  const unwritten = absent.map((file) => ({
+    ...{ gate: 'static' as const, contract: agents.get(file)?.contract ?? null, file: null, line: null },
+    ...{ message: `${file} is still to be written by an agent`, evidence: { code: 'not-written' } },
+  }));
+  const faults = checkAgentCode(composed.files, agents)
+    // The gate's own scan names those.
+    .filter(({ code }) => code !== 'include-not-allowed')
+    .map(({ file = null, line = null, message, code }) => ({
+      ...{ gate: 'static' as const, contract: agents.get(file ?? '')?.contract ?? null },
+      ...{ file, line, message, evidence: { code } },
+    }));
+  return [...strange, ...unwritten, ...faults];
 }
 
 /** Runs every gate but bench and physics on an engine folder. */

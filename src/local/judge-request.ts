@@ -8,6 +8,7 @@ import { programVersion } from '../preparation/package-root.ts';
 import { type PreparedEngine, prepareEngine } from '../preparation/prepare-engine.ts';
 import { readRequest } from '../preparation/read-request.ts';
 import { hashEngineTree } from '../verification/engine-tree.ts';
+import { agentsOfFolder } from './agent-claims.ts';
 import { type JudgeOptions, measureEngine, verifyFolder } from './judge-engine.ts';
 
 /** What a workflow run was asked to judge; every part of it goes back into the result. */
@@ -141,7 +142,8 @@ async function openEngine(
       `constraints.yaml of the engine is not the constraint file of this request: its hash is ${accepted.sha256}, the request names ${request.constraintsSha256}. Generate the engine again.`,
     );
   }
-  return prepareEngine(accepted, catalog);
+  // No model is configured on a runner: what agents wrote, the folder alone says.
+  return prepareEngine(accepted, catalog, { agents: await agentsOfFolder(folder) });
 }
 
 /** A checked-out folder may hold links that lead out of it, or what never ends being read. Nothing is read before this. */

@@ -1,12 +1,10 @@
 import type { SelectedContract, Selection } from '../../model/catalog.ts';
 import { findIncludes } from '../../model/cpp-tokens.ts';
-import { firstMismatch } from '../../model/target.ts';
 import { briefContract, type ContractBrief } from './contract-brief.ts';
 
 /**
- * The contracts whose headers a source may include: those that it requires, and those whose headers these include.
- * Some contracts need different parts for different targets (a tokenizer's kind decides); which ones is stated beside
- * the realizations for that target, and of that statement only the names are used.
+ * The contracts whose headers a source may include, in dependency order: those that it requires for this target, and
+ * those whose headers these include.
  */
 export function availableContracts(
   selection: Selection,
@@ -15,7 +13,7 @@ export function availableContracts(
   const byId = new Map(selection.contracts.map((entry) => [entry.contract.frontMatter.id, entry]));
   const own = byId.get(contractId);
   if (own === undefined) return [];
-  const direct = new Set(requirementsOf(own, selection));
+  const direct = new Set(own.requires);
   const reached = new Set<string>();
   const open = [...direct, ...includedBy(own, byId)];
   for (let id = open.pop(); id !== undefined; id = open.pop()) {
@@ -30,12 +28,6 @@ export function availableContracts(
       brief: briefContract(contract),
       isDirect: direct.has(contract.frontMatter.id),
     }));
-}
-
-function requirementsOf({ contract }: SelectedContract, { target }: Selection): string[] {
-  const fitting = contract.realizations.filter(({ applies }) => firstMismatch(applies, target) === undefined);
-  const stated = fitting.length > 0 ? fitting : contract.realizations;
-  return [...contract.frontMatter.requires, ...stated.flatMap(({ requires }) => requires)];
 }
 
 function includedBy(entry: SelectedContract, byId: ReadonlyMap<string, SelectedContract>): string[] {

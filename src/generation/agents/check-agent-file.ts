@@ -136,6 +136,6 @@ function checkSymbols(text: string, { symbols, header }: ContractBrief): Fault[]
 function checkUnused(file: Pick<AgentFile, 'path' | 'text'>, { header }: ContractBrief): Fault[] {
   const declared = new Set(tokenizeCpp(header.text).map(({ text }) => text));
   return findDeadCode([{ path: file.path, text: file.text }])
-    .filter(({ message }) => !declared.has(message.split(' ').at(-1) ?? ''))
+    .filter(({ name }) => name === undefined || !declared.has(name))
     .map(({ line, message }) => ({ line: line ?? null, message, expected: 'every helper is used' }));
 }

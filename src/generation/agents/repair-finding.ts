@@ -1,19 +1,19 @@
 import type { RepairFinding } from '../../model/agent-work.ts';
+import type { Contract } from '../../model/contract.ts';
 import type { Finding } from '../../model/report.ts';
-import { type ContractBrief, sourcePath, symbolName } from './contract-brief.ts';
+import { briefContract, type ContractBrief, sourcePath, symbolName } from './contract-brief.ts';
 import { bodySections } from './list-clauses.ts';
-
-type BriefPart = Pick<ContractBrief, 'id' | 'header' | 'symbols' | 'invariants' | 'gate' | 'body'>;
 
 /** Evidence that says what came out, under the names that gates use. */
 const gotKeys = ['got', 'actual', 'failure', 'kind'] as const;
 const wantedKeys = ['wanted', 'expected', 'limit', 'goal'] as const;
 
 /**
- * A gate's finding as the agent of `contract` is told it: gate, place, expected and got, and the statement of the
+ * A gate's finding as the agent of its contract is told it: gate, place, expected and got, and the statement of the
  * contract that is broken. Whatever the gate left out is said as exactly as can be.
  */
-export function toRepairFinding(finding: Finding, contract: BriefPart): RepairFinding {
+export function toRepairFinding(finding: Finding, owner: Contract): RepairFinding {
+  const contract = briefContract(owner);
   const { gate } = finding;
   const isOwnFile = finding.file === null || finding.file === contract.header.name.replace(/\.h$/, '.cpp');
   return {
@@ -28,7 +28,7 @@ export function toRepairFinding(finding: Finding, contract: BriefPart): RepairFi
   };
 }
 
-function expectedOf({ gate, evidence, message }: Finding, contract: BriefPart): string {
+function expectedOf({ gate, evidence, message }: Finding, contract: ContractBrief): string {
   const value = firstOf(evidence, wantedKeys);
   if (value !== undefined) return `${value}${placeOf(evidence)}`;
   if (gate === 'build')
@@ -72,7 +72,7 @@ function placeOf(evidence: Finding['evidence']): string {
 }
 
 /** In the contract's own words: the invariant of the case or gate, the case itself, the symbol, the meaning. */
-function clauseOf({ gate, evidence, message }: Finding, contract: BriefPart): string {
+function clauseOf({ gate, evidence, message }: Finding, contract: ContractBrief): string {
   const unit = caseOf(evidence, contract);
   const shownBy = unit === undefined ? gate : `gate.yaml#${unit.id}`;
   const invariant = contract.invariants.find((entry) => entry.gate === shownBy);
@@ -91,7 +91,7 @@ function clauseOf({ gate, evidence, message }: Finding, contract: BriefPart): st
   return meaning?.split('\n\n')[0] ?? contract.symbols.map(({ signature }) => signature).join(' · ');
 }
 
-function caseOf(evidence: Finding['evidence'], contract: BriefPart) {
+function caseOf(evidence: Finding['evidence'], contract: ContractBrief) {
   return contract.gate?.cases.find(({ id }) => id === evidence.case);
 }
 
