@@ -16,7 +16,6 @@ const Provenance = z.object({
         realization: z.string().optional(),
         realizationSha256: z.string().optional(),
         model: z.string().optional(),
-        attempt: z.number().optional(),
       }),
     }),
   ),
@@ -67,13 +66,12 @@ export function renderProvenance(engine: RunDocuments['engine']): string {
 
 type ProvenanceFile = z.infer<typeof Provenance>['files'][number];
 
-/** Which model wrote which file, and at which attempt it stands. */
+/** Which model wrote which file. */
 function renderWritten(files: readonly ProvenanceFile[]): string {
   const rows = files.map(({ path, origin }) => [
     codeSpan(path, 'cell', 60),
     codeSpan(`${origin.contract}@${origin.version}`, 'cell', 80),
     codeSpan(origin.model ?? '–', 'cell', 60),
-    String(origin.attempt ?? '–'),
   ]);
-  return table(['File', 'Contract', 'Written by', 'Attempt'], rows, [3]);
+  return table(['File', 'Contract', 'Written by'], rows);
 }

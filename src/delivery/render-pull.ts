@@ -72,6 +72,8 @@ function renderState(view: RunView, closes: boolean): string {
   const { report } = view;
   const work = agentsOf(view);
   const isUnfinished = work?.contracts.some(({ status }) => status !== 'accepted') === true;
+  if (!closes && work !== undefined && work.stop !== null && isUnfinished)
+    return `**Incomplete**: the model that writes what knowledge does not hold came no further (${progressInWords(work)}). What is here compiles file by file, and is no engine yet. The status comment says what can be done.`;
   if (!closes && work !== undefined && isUnfinished) {
     return `**Not complete yet**: a model is writing what knowledge does not hold, phase by phase, one commit each (${progressInWords(work)} as this was written). Until all of it is here the engine does not build.`;
   }

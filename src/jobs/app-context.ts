@@ -2,10 +2,10 @@ import type { Logger } from 'pino';
 import type { AppClient, RepositoryClient } from '../adapters/github/repository-client.ts';
 import type { Queues, Store } from '../adapters/store/store.ts';
 import type { Catalog } from '../model/catalog.ts';
+import type { CompletionLedger } from '../model/completion-ledger.ts';
 import type { RepositoryRef } from '../model/github.ts';
 import type { LanguageModel } from '../model/language-model.ts';
 import type { LlmSettings } from '../model/llm-settings.ts';
-import type { RunRecord } from '../model/run-record.ts';
 import type { SpendingLimits } from '../model/spending.ts';
 import type { Target } from '../model/target.ts';
 
@@ -15,13 +15,6 @@ export interface Home {
   readonly repository: string;
   /** Commit of it that runners use. */
   readonly sha: string;
-}
-
-/** What one run's model calls may cost, after the operator, the repository and the constraint file. */
-export interface RunLimits {
-  readonly spending: SpendingLimits;
-  /** For all runs of the repository in 24 hours. */
-  readonly tokensPerDay: number;
 }
 
 /** Everything that a job may use; built by app.ts. */
@@ -34,8 +27,8 @@ export interface AppContext {
   /** Absent where the operator configured no language model: then contracts without a realization are missing. */
   readonly llm?: {
     readonly settings: LlmSettings;
-    /** For one run: what it asks is recorded with it, and counts against its limits. */
-    readonly open: (run: RunRecord, limits: RunLimits, signal: AbortSignal) => LanguageModel;
+    /** For one run: what it asks is recorded in its ledger, and kept within its limits. */
+    readonly open: (ledger: CompletionLedger, limits: SpendingLimits, signal: AbortSignal) => LanguageModel;
   };
   readonly home: Home;
   /** Where people reach the dashboard, without a slash at the end; null where there is no public address. */

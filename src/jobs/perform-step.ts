@@ -120,5 +120,7 @@ async function handleFailure(
 
 function isWorthRepeating(error: AppError, failures: number): boolean {
   if (error.code === 'RUNNER_FAILED' || error.code === 'REPORT_REJECTED') return false;
+  // Its adapter tried for minutes already, or was refused for good.
+  if (error.code === 'MODEL_UNAVAILABLE') return failures < 2;
   return error.source === 'external' || failures < 2;
 }

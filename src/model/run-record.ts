@@ -43,7 +43,11 @@ export interface RunDocuments {
   readonly report: Report;
   readonly result: RunnerResult;
   /** The generated files by path within the engine folder, as published. */
-  readonly engine: { readonly files: readonly { readonly path: string; readonly text: string }[] };
+  readonly engine: {
+    readonly files: readonly { readonly path: string; readonly text: string }[];
+    /** Phases of the agents' work that these files bring; absent where no agent wrote anything. */
+    readonly phases?: readonly string[];
+  };
   readonly agents: AgentPapers;
   /** Tail of the harness's log. */
   readonly log: { readonly text: string };

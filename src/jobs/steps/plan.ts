@@ -1,19 +1,35 @@
 import { AppError } from '../../model/errors.ts';
 import type { RunEvent } from '../../model/run.ts';
 import type { RunRecord } from '../../model/run-record.ts';
+import { startAgentWork } from '../../plan/agent-work.ts';
 import { type PreparedEngine, prepareEngine } from '../../preparation/prepare-engine.ts';
+import { lowerLimits } from '../agent-runs.ts';
 import type { AppContext } from '../app-context.ts';
+import { readRepositoryConfig } from '../ask-permission.ts';
 import { acceptRequest } from '../constraint-request.ts';
 
+/** What is made of what, and by whom. */
 export async function plan(context: AppContext, run: RunRecord): Promise<RunEvent> {
   const prepared = await prepareRun(context, run);
-  await context.store.saveDocument(run.id, 'plan', prepared.plan);
-  return { type: 'plan-made', sha256: prepared.planSha256, missing: prepared.plan.missing };
+  const { plan, planSha256, request } = prepared;
+  const agents = context.llm && startAgentWork(plan, context.llm.settings, request.constraints);
+  const isAsked = agents !== undefined && agents.contracts.length > 0;
+  const { generation } = await readRepositoryConfig(context, run.repository);
+  await context.store.saveDocument(run.id, 'plan', plan);
+  return {
+    ...{ type: 'plan-made', sha256: planSha256, missing: plan.missing },
+    ...(isAsked ? { agents: lowerLimits(agents, generation) } : {}),
+  };
 }
 
 export async function prepareRun(context: AppContext, run: RunRecord): Promise<PreparedEngine> {
   const { text, fileName } = run.state.input;
-  return prepareEngine(await acceptRequest(context, text, fileName), context.catalog);
+  const request = await acceptRequest(context, text, fileName);
+  return prepareEngine(request, context.catalog, {
+    // A plan with agents stays one while its run lasts, whatever became of the model.
+    agents: { hasModel: context.llm !== undefined || run.state.agents !== undefined },
+    llm: context.llm?.settings,
+  });
 }
 
 /** The plan made again; it must be the one that was announced. @throws AppError RUN_STATE_INVALID */

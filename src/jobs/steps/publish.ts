@@ -1,13 +1,17 @@
 import type { Pull, RepositoryClient } from '../../adapters/github/repository-client.ts';
 import { renderPullBody, renderPullTitle } from '../../delivery/render-pull.ts';
+import { renderIssueStatus } from '../../delivery/render-status.ts';
 import { AppError } from '../../model/errors.ts';
 import type { RunEvent } from '../../model/run.ts';
 import type { RunRecord } from '../../model/run-record.ts';
+import { step } from '../../pipeline.ts';
 import { type AppContext, clientOf } from '../app-context.ts';
 import { chooseBase } from '../choose-base.ts';
 import { engineFolder, isEnginePath } from '../engine-path.ts';
-import { findReportCommits } from '../report-commits.ts';
+import { describePublication } from '../publication.ts';
 import { makeRunView } from '../run-view.ts';
+import { tellSource } from '../tell-source.ts';
+import { findEarlier } from './find-earlier.ts';
 
 /** Engine onto its branch, draft pull request. */
 export async function publish(context: AppContext, run: RunRecord): Promise<RunEvent> {
@@ -27,40 +31,40 @@ export async function publish(context: AppContext, run: RunRecord): Promise<RunE
   const enginePath = engineFolder(name);
   const files = engine.files.map(({ path, text }) => ({ path: `${enginePath}/${path}`, text }));
   requireEnginePaths(enginePath, files);
-  const earlier = await findEarlier(context, run, client, branch);
+  const publication = describePublication(run, engine);
+  const { key, message, phase } = publication;
+  const earlier = await findEarlier(context, run, client, { branch, key });
   const commit = await client.commitFiles(
-    { scope: run.id, key: 'engine' },
+    { scope: run.id, key },
     {
       branch,
       base: baseBranch,
       expectedHead: earlier.head,
       files,
       deletions: await findStrangers(client, enginePath, earlier.head ?? baseBranch, files),
-      message: `feat(engines): ${name}\n\nGenerated for ${source.kind === 'issue' ? 'issue' : 'pull request'} #${source.number}.`,
+      message,
       trailers: {
         'Metainfer-Run': run.id,
-        'Metainfer-Phase': 'engine',
+        'Metainfer-Phase': phase,
         'Constraint-Hash': state.constraintsSha256!,
       },
     },
   );
-  const pull = await preparePull(context, run, client, { branch, baseBranch, earlier: earlier.pull });
-  await context.store.addTimeline(run.id, {
-    kind: 'github',
-    text: `engine on ${branch}, pull request #${pull.number}`,
-    url: pull.url,
-  });
-  return {
+  const place = { branch, baseBranch, earlier: earlier.pull, isPartial: publication.isPartial };
+  const pull = await preparePull(context, run, client, place);
+  const event: RunEvent = {
     type: 'published',
     trail: {
-      branch,
-      baseBranch,
-      enginePath,
-      engineCommit: commit.sha,
-      pullNumber: pull.number,
-      pullNodeId: pull.nodeId,
+      ...{ branch, baseBranch, enginePath },
+      ...{ engineCommit: commit.sha, pullNumber: pull.number, pullNodeId: pull.nodeId },
     },
   };
+  if (key !== 'engine') await tellPhase(context, { ...run, state: step(state, event).state });
+  await context.store.addTimeline(run.id, {
+    ...{ kind: 'github', url: pull.url },
+    text: `${phase} on ${branch}, pull request #${pull.number}`,
+  });
+  return event;
 }
 
 /**
@@ -84,56 +88,21 @@ async function findStrangers(
   return entries.map(({ path }) => path).filter((path) => !files.some((file) => file.path === path));
 }
 
-interface Earlier {
-  /** Head of the branch that a former run of this issue left; undefined: there is no branch, or no run of ours made it. */
-  readonly head: string | undefined;
-  readonly pull: Pull | undefined;
-}
-
-/** What a superseded or failed run for the same engine left: its branch and its pull request are used again. */
-async function findEarlier(
-  context: AppContext,
-  run: RunRecord,
-  client: RepositoryClient,
-  branch: string,
-): Promise<Earlier> {
-  const runs = await context.store.listRuns({
-    repositoryId: run.repository.id,
-    sourceKind: run.source.kind,
-    sourceNumber: run.source.number,
-    limit: 50,
-  });
-  const former = runs.find(({ id, state }) => id !== run.id && state.github?.branch === branch);
-  const nothing = { head: undefined, pull: undefined };
-  if (former === undefined) return nothing;
-  const trail = former.state.github!;
-  const head = await client.readBranch(branch);
-  if (head === undefined) return nothing;
-  const reports = await findReportCommits(context, former);
-  const own = [trail.engineCommit, ...reports];
-  const mine = await context.store.effects.find(run.id, 'engine');
-  // This very run may have committed before a crash: then the commit is found by its trailer.
-  if (!own.includes(head.sha) && mine === undefined) {
-    throw new AppError(
-      'BRANCH_MOVED',
-      `The branch ${branch} was changed since run ${former.number} wrote it (its head is ${head.sha.slice(0, 12)}). Nothing was overwritten. Delete or rename the branch, then \`/metainfer retry\`.`,
-    );
-  }
-  const pull = await client.readPull(trail.pullNumber);
-  return {
-    head: own.find((sha) => sha === head.sha) ?? head.sha,
-    pull: pull.state === 'open' ? pull : undefined,
-  };
-}
-
 /** A new draft, or the pull request of a former run: its text is about another engine and promises what that one kept. */
 async function preparePull(
   context: AppContext,
   run: RunRecord,
   client: RepositoryClient,
-  place: { readonly branch: string; readonly baseBranch: string; readonly earlier: Pull | undefined },
+  place: {
+    readonly branch: string;
+    readonly baseBranch: string;
+    readonly earlier: Pull | undefined;
+    readonly isPartial: boolean;
+  },
 ): Promise<Pull> {
-  const { branch: head, baseBranch: base, earlier } = place;
+  const { branch: head, baseBranch: base, earlier, isPartial } = place;
+  // Of several commits the first opens it, and the last says what became of it.
+  if (earlier !== undefined && run.state.github !== undefined && isPartial) return earlier;
   const view = await makeRunView(context, run);
   const body = renderPullBody(view, { closes: false });
   if (earlier === undefined) {
@@ -142,6 +111,15 @@ async function preparePull(
   }
   await client.updatePullBody({ scope: run.id, key: 'pull-body' }, earlier.number, body);
   return earlier;
+}
+
+/** The sticky comment where the engine was asked for, once a phase is there: at most once a minute. */
+async function tellPhase(context: AppContext, run: RunRecord): Promise<void> {
+  const told = (await context.store.readTimeline(run.id)).findLast(
+    ({ kind, text }) => kind === 'github' && text.includes(' on metainfer/'),
+  );
+  if (told !== undefined && context.now().getTime() - told.at.getTime() < 60_000) return;
+  await tellSource(context, run, renderIssueStatus(await makeRunView(context, run)));
 }
 
 /** Generated bytes go into the engine's folder and nowhere else, whatever made them. */
