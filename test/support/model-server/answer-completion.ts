@@ -1,19 +1,14 @@
 import type { ServerResponse } from 'node:http';
-import { countTokens, makeAnswer } from './answer.ts';
-import { CompletionBody, findLooseObjects } from './completion-body.ts';
+import { type Answer, countPrompt, countTokens, makeAnswer } from './answer.ts';
+import { CompletionBody } from './completion-body.ts';
 import { type Fault, isStatusFault } from './faults.ts';
-import { type ModelServerOptions, modelsOf } from './model-server.ts';
 import { contentOf, type Question, readQuestion } from './question.ts';
+import { refuseRequest } from './refuse-request.ts';
 import { type Replies, smallestValue } from './reply.ts';
 import type { LoggedRequest, RequestLog } from './request-log.ts';
-import { type Sending, sendStream, sendWhole } from './send-completion.ts';
-import {
-  sendContextOverflow,
-  sendError,
-  sendStatusFault,
-  sendUnknownModel,
-  sendUnknownParameter,
-} from './send-error.ts';
+import { type Sending, sendHeartbeat, sendStream, sendWhole } from './send-completion.ts';
+import { sendError, sendStatusFault, sendUnknownParameter } from './send-error.ts';
+import type { ModelServerOptions } from './server-options.ts';
 
 /** POST /v1/chat/completions. */
 export async function answerCompletion(
@@ -36,38 +31,68 @@ export async function answerCompletion(
     log.changed();
   });
   log.add(entry);
-  if (refuse(response, body, question, options)) return;
+  if (refuseRequest(response, body, options)) return;
   // Whatever happens to the answer, the model has read the prompt; only a refusal at the door is free.
-  const promptTokens = body.messages.reduce((sum, message) => sum + countTokens(contentOf(message)), 0);
+  const promptTokens = countPrompt(body);
   if (fault !== undefined && isStatusFault(fault.name)) {
     if (fault.name === 'time-out') entry.promptTokens = promptTokens;
     return await sendStatusFault(response, fault.name, fault, body, promptTokens);
   }
   entry.promptTokens = promptTokens;
-  const answer = await makeAnswer(question, withProbes(options.replies), fault, maxTokensOf(body));
+  const answer = await waitForAnswer(question, body, response, options, fault);
+  if (answer === undefined) return;
+  const usage = {
+    promptTokens,
+    cachedTokens: countCached(question, log),
+    completionTokens: countTokens(answer.text),
+  };
+  let sentBytes = 0;
   const sending: Sending = {
     ...{ response, answer, fault },
     id: `chatcmpl-double-${question.number}`,
     model: body.model,
     fingerprint: options.endpoint?.fingerprint ?? 'test-double',
-    usage: isUsageWanted(body, options)
-      ? {
-          promptTokens,
-          cachedTokens: countCached(question, log),
-          completionTokens: countTokens(answer.text),
-        }
-      : undefined,
+    usage: isUsageWanted(body, options) ? usage : undefined,
     onSent: (piece) => {
       entry.sent += piece;
-      entry.completionTokens = countTokens(entry.sent);
+      sentBytes += Buffer.byteLength(piece);
+      entry.completionTokens = Math.ceil(sentBytes / 4);
       log.changed();
     },
   };
   entry.finishReason = answer.finishReason;
-  entry.isDelivered = await (body.stream === true ? sendStream(sending) : sendWhole(sending));
+  const isSent = await (body.stream === true ? sendStream(sending) : sendWhole(sending));
   // A stream that ends with an error is no answer.
-  if (fault?.name === 'error-in-stream') entry.isDelivered = false;
+  entry.isDelivered = isSent && fault?.name !== 'error-in-stream';
   log.changed();
+}
+
+/** Undefined where the client has gone meanwhile. */
+async function waitForAnswer(
+  question: Question,
+  body: CompletionBody,
+  response: ServerResponse,
+  options: ModelServerOptions,
+  fault: Fault | undefined,
+): Promise<Answer | undefined> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const beat = body.stream === true ? setInterval(() => sendHeartbeat(response), 10_000) : undefined;
+  try {
+    const answer = await makeAnswer(
+      question,
+      withProbes(options.replies),
+      fault,
+      maxTokensOf(body),
+      gone.signal,
+    );
+    return gone.signal.aborted ? undefined : answer;
+  } catch (error) {
+    if (gone.signal.aborted) return undefined;
+    throw error;
+  } finally {
+    clearInterval(beat);
+  }
 }
 
 function parseJson(text: string): unknown {
@@ -110,54 +135,6 @@ function faultFor(question: Question, { script }: ModelServerOptions): Fault | u
   return typeof entry === 'string' ? { name: entry } : entry;
 }
 
-/** What this endpoint doesn't do. @returns whether it was refused */
-function refuse(
-  response: ServerResponse,
-  body: CompletionBody,
-  question: Question,
-  options: ModelServerOptions,
-): boolean {
-  const { endpoint = {} } = options;
-  const invalid = (message: string, param: string): true => {
-    sendError(response, 400, { message, type: 'invalid_request_error', param });
-    return true;
-  };
-  if (!modelsOf(options).includes(body.model)) {
-    sendUnknownModel(response, body.model);
-    return true;
-  }
-  const refused = endpoint.refusedParameters?.find((name) => name in body);
-  if (refused !== undefined) {
-    sendUnknownParameter(response, refused);
-    return true;
-  }
-  if (body.stream === true && endpoint.streaming === false)
-    return invalid('Streaming is not supported by this server.', 'stream');
-  if (body.stream_options != null && body.stream !== true)
-    return invalid(
-      "The 'stream_options' parameter is only allowed when 'stream' is enabled.",
-      'stream_options',
-    );
-  const format = body.response_format;
-  if (format?.type === 'json_schema' && endpoint.structuredOutput === false)
-    return invalid("response_format of type 'json_schema' is not supported.", 'response_format');
-  if (format?.type === 'json_schema' && format.json_schema.strict === true) {
-    const loose = findLooseObjects(format.json_schema.schema)[0];
-    if (loose !== undefined)
-      return invalid(
-        `Invalid schema for response_format '${format.json_schema.name}': In context=${loose}, 'additionalProperties' is required to be supplied and to be false, and 'required' to list every key.`,
-        'response_format',
-      );
-  }
-  const prompt = question.messages.reduce((sum, message) => sum + countTokens(contentOf(message)), 0);
-  const longest = body.max_completion_tokens ?? body.max_tokens ?? 0;
-  if (endpoint.contextTokens !== undefined && prompt + longest > endpoint.contextTokens) {
-    sendContextOverflow(response, endpoint.contextTokens, prompt, longest);
-    return true;
-  }
-  return false;
-}
-
 function maxTokensOf(body: CompletionBody): number {
   return body.max_completion_tokens ?? body.max_tokens ?? 1_000_000;
 }
@@ -179,8 +156,8 @@ function countCached(question: Question, log: RequestLog): number {
 
 /** A question without the markers of an agent is a probe of the endpoint: answered as short as it allows. */
 function withProbes(replies: Replies): Replies {
-  return (question) => {
-    if (question.role !== null) return replies(question);
+  return (question, signal) => {
+    if (question.role !== null) return replies(question, signal);
     return question.schema === undefined
       ? { kind: 'text', text: 'OK' }
       : { kind: 'json', value: smallestValue(question.schema) };

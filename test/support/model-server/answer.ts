@@ -1,5 +1,6 @@
+import type { CompletionBody } from './completion-body.ts';
 import { type AnswerFault, type Fault, isAnswerFault } from './faults.ts';
-import type { Question } from './question.ts';
+import { contentOf, type Question } from './question.ts';
 import { type Replies, type Reply, type ReplyFile, renderReply } from './reply.ts';
 
 /** What goes out, apart from how. */
@@ -14,14 +15,19 @@ export function countTokens(text: string): number {
   return Math.ceil(Buffer.byteLength(text) / 4);
 }
 
+export function countPrompt({ messages }: CompletionBody): number {
+  return messages.reduce((sum, message) => sum + countTokens(contentOf(message)), 0);
+}
+
 export async function makeAnswer(
   question: Question,
   replies: Replies,
   fault: Fault | undefined,
   maxTokens: number,
+  signal: AbortSignal,
 ): Promise<Answer> {
   const shaping = fault !== undefined && isAnswerFault(fault.name) ? fault.name : undefined;
-  const reply = shapeReply(await replies(question), shaping);
+  const reply = shapeReply(await replies(question, signal), shaping);
   const rendered = withProse(renderReply(reply, question), shaping);
   const text = remainder(rendered, question.written);
   if (reply.kind === 'refusal') return { text: '', refusal: reply.text, finishReason: 'stop' };

@@ -20,7 +20,7 @@ export type ContractReply =
   | { readonly edits: SabotageEntry['edits'] }
   /** This file and nothing else. */
   | { readonly text: string }
-  | ((question: Question, right: string) => Reply | Promise<Reply>);
+  | ((question: Question, right: string, selected: SelectedContract) => Reply | Promise<Reply>);
 
 export interface KnowledgeReplies {
   /** Contract → its answers by attempt; the last one stays. Default: `right`. */
@@ -44,7 +44,7 @@ export function repliesFromKnowledge(selection: Selection, overrides: KnowledgeR
       ? (scripted as readonly ContractReply[])
       : [scripted as ContractReply];
     const reply = list[Math.min(question.attempt, list.length) - 1] ?? 'right';
-    return typeof reply === 'function' ? reply(question, right) : toReply(reply, right, selected);
+    return typeof reply === 'function' ? reply(question, right, selected) : toReply(reply, right, selected);
   };
   const byRole: Readonly<Record<AgentRole, Replies>> = {
     implementer: implement,
@@ -52,7 +52,7 @@ export function repliesFromKnowledge(selection: Selection, overrides: KnowledgeR
     reviewer: overrides.reviewer ?? reviewAll('met'),
     diagnoser: overrides.diagnoser ?? (() => ({ kind: 'json', value: { suspects: [] } })),
   };
-  return (question) => byRole[question.role ?? 'implementer'](question);
+  return (question, signal) => byRole[question.role ?? 'implementer'](question, signal);
 }
 
 /** The file that fills a contract: its header's name with another ending. */

@@ -8,7 +8,8 @@ import { openKnowledge } from '../../../src/preparation/knowledge-base.ts';
 import { prepareEngine } from '../../../src/preparation/prepare-engine.ts';
 import { readConstraintFile, readRequest } from '../../../src/preparation/read-request.ts';
 import { repliesFromKnowledge } from './knowledge-replies.ts';
-import { type ModelServer, type ModelServerOptions, startModelServer } from './model-server.ts';
+import { type ModelServer, startModelServer } from './model-server.ts';
+import type { ModelServerOptions } from './server-options.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'model-server-'));
 const open: ModelServer[] = [];
@@ -43,7 +44,7 @@ function messages(
 ): OpenAI.ChatCompletionMessageParam[] {
   return [
     { role: 'system', content: `role: ${role}\nYou write one file.` },
-    { role: 'user', content: `## Contract\n\ncontract: ${contract}\n${rest}` },
+    { role: 'user', content: `=== The contract ===\n\ncontract: ${contract}\n${rest}` },
   ];
 }
 
@@ -117,7 +118,7 @@ describe('the model server (a test double) and the real client', () => {
       const path = contract.header.name.replace('.h', '.cpp');
       expect(answer.choices[0]!.message.content).toContain(`path=${path}`);
     }
-    const asked = messages('reviewer', 'norm.rms', 'symbol:rms_norm · void rms_norm()\nsteps:1 · square');
+    const asked = messages('reviewer', 'norm.rms', '\n=== Clauses to judge ===\n\n[steps:1] square');
     const answer = await client.chat.completions.create({ model: 'test-double', messages: asked });
     expect(answer.choices[0]!.message.content).toContain('"clause": "steps:1"');
   });

@@ -2,42 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { answerCompletion } from './answer-completion.ts';
-import type { Fault, FaultName } from './faults.ts';
-import type { Question } from './question.ts';
-import type { Replies } from './reply.ts';
 import { type Counts, type LoggedRequest, RequestLog } from './request-log.ts';
 import { sendError, sendKeyRefused } from './send-error.ts';
-
-/** What an endpoint can and can't do. Absent: it can, as OpenAI's. */
-export interface EndpointTraits {
-  /** Default: `test-double`. */
-  readonly models?: readonly string[];
-  /** The only key that is let in; absent: any, and none. */
-  readonly key?: string;
-  readonly structuredOutput?: boolean;
-  readonly streaming?: boolean;
-  /** False: never reports usage, asked or not. */
-  readonly usage?: boolean;
-  /** Parameters that it refuses, as an older or smaller server does. */
-  readonly refusedParameters?: readonly string[];
-  /** Prompt and longest answer together. */
-  readonly contextTokens?: number;
-  /** Default: `test-double`, by which the program knows that no figure is a model's. */
-  readonly fingerprint?: string;
-}
-
-/** What goes wrong with a request. A list is used up in the order of arrival; `answer` is a request that goes well. */
-export type Script =
-  | readonly (FaultName | Fault | 'answer')[]
-  | ((question: Question) => FaultName | Fault | undefined);
-
-export interface ModelServerOptions {
-  readonly replies: Replies;
-  readonly script?: Script;
-  readonly endpoint?: EndpointTraits;
-  /** Default: any free one. */
-  readonly port?: number;
-}
+import { type ModelServerOptions, modelsOf } from './server-options.ts';
 
 /** A test double of a language model's endpoint. No model is in it. */
 export interface ModelServer {
@@ -82,10 +49,6 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
       await closed;
     },
   };
-}
-
-export function modelsOf({ endpoint }: Pick<ModelServerOptions, 'endpoint'>): readonly string[] {
-  return endpoint?.models ?? ['test-double'];
 }
 
 async function route(

@@ -14,7 +14,8 @@ export interface ReplyFile {
   readonly text: string;
 }
 
-export type Replies = (question: Question) => Reply | Promise<Reply>;
+/** The signal is aborted as soon as the client has gone. */
+export type Replies = (question: Question, signal: AbortSignal) => Reply | Promise<Reply>;
 
 /** The text of a reply in the form that was asked for: JSON under a schema, else fenced files. */
 export function renderReply(reply: Reply, question: Question): string {

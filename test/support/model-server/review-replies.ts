@@ -1,3 +1,4 @@
+import { listedClauses } from './prompt-parts.ts';
 import type { Question } from './question.ts';
 import type { Replies } from './reply.ts';
 
@@ -21,10 +22,4 @@ export function review(judge: (clause: string, question: Question) => ClauseVerd
     });
     return { kind: 'json', value: { clauses } };
   };
-}
-
-/** Ids of the clauses that a reviewer's prompt lists: `symbol:rms_norm`, `steps:2`. */
-export function listedClauses(question: Question): string[] {
-  const lines = question.prompt.matchAll(/^(?:[-*] )?[`[]?([a-z][a-z-]*:[\w.-]+)[`\]]?(?=[\s:.)·])/gm);
-  return [...new Set([...lines].map((match) => match[1]!))];
 }

@@ -40,13 +40,24 @@ export async function sendWhole(sending: Sending): Promise<boolean> {
   return await finish(response);
 }
 
-/** Server-sent events, one piece each. @returns whether the client got it in full */
-export async function sendStream(sending: Sending): Promise<boolean> {
-  const { response, answer, fault } = sending;
+/** A comment, so that nobody on the way takes a long silence for the end. */
+export function sendHeartbeat(response: ServerResponse): void {
+  openStream(response);
+  response.write(': waiting for the answer\n\n');
+}
+
+function openStream(response: ServerResponse): void {
+  if (response.headersSent) return;
   response.writeHead(200, {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-cache',
   });
+}
+
+/** Server-sent events, one piece each. @returns whether the client got it in full */
+export async function sendStream(sending: Sending): Promise<boolean> {
+  const { response, answer, fault } = sending;
+  openStream(response);
   write(sending, { delta: { role: 'assistant', content: '' } });
   if (answer.refusal !== null) write(sending, { delta: { refusal: answer.refusal } });
   const breakAt = isBreaking(fault)
@@ -147,8 +158,11 @@ export async function hold(response: ServerResponse): Promise<false> {
 
 async function drained(response: ServerResponse): Promise<void> {
   await new Promise<void>((resolve) => {
-    response.once('drain', resolve);
-    response.once('close', resolve);
+    const go = (): void => {
+      response.off('drain', go).off('close', go);
+      resolve();
+    };
+    response.on('drain', go).on('close', go);
   });
 }
 
