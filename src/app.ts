@@ -7,6 +7,7 @@ import { createAppClient } from './adapters/github/create-app-client.ts';
 import type { AppClient } from './adapters/github/repository-client.ts';
 import { addressText, closeServer, listen, type RequestHandler } from './adapters/http/listen.ts';
 import { createWebhookReceiver } from './adapters/http/receive-webhook.ts';
+import { openLanguageModel } from './adapters/llm/open-language-model.ts';
 import { labelsFor, readRunnerLabels } from './adapters/runner/runner-labels.ts';
 import { describeFolderFault, makeFolder } from './adapters/store/make-folder.ts';
 import { openStore, type StoreTarget } from './adapters/store/open-store.ts';
@@ -19,6 +20,7 @@ import { handleDelivery } from './jobs/handle-delivery.ts';
 import { performStep } from './jobs/perform-step.ts';
 import { reconcile } from './jobs/reconcile.ts';
 import { AppError } from './model/errors.ts';
+import type { LlmSettings } from './model/llm-settings.ts';
 import { step } from './pipeline.ts';
 import { renderPlan } from './plan/render-plan.ts';
 import { openKnowledge } from './preparation/knowledge-base.ts';
@@ -46,6 +48,8 @@ export interface AppSettings {
   readonly operatorToken: string | undefined;
   /** Space between writes: as GitHub asks (1 s, 3 s where people are notified), or none against a stand-in in tests. */
   readonly writeSpacing: 'github' | 'none';
+  /** Without it contracts that knowledge has no realization for stay missing. */
+  readonly llm?: { readonly settings: LlmSettings; readonly apiKey: string | undefined };
   /** The clock; default: this machine's. */
   readonly now?: () => Date;
   /** Names this instance in the database. */
@@ -130,6 +134,7 @@ async function open(
     ...{ store, queues, app: client, catalog, log, home: settings.home },
     publicUrl: settings.publicUrl === 'listening' ? url : settings.publicUrl,
     githubUrl: settings.githubUrl,
+    ...(settings.llm === undefined ? {} : { llm: connectModel(settings.llm, log) }),
     labelsFor: (target) =>
       labelsFor(labels, String(target['hardware.platform']), String(target['hardware.arch'])),
     observeStep: metrics.observeStep,
@@ -148,6 +153,18 @@ async function open(
     await database.close();
   };
   return { url, client, store, stop };
+}
+
+/** Each run gets a model of its own, which keeps that run's limits and record. Prompts go into no log. */
+function connectModel(
+  { settings, apiKey }: NonNullable<AppSettings['llm']>,
+  log: Logger,
+): NonNullable<AppContext['llm']> {
+  const onNote = (note: string): void => log.info({ note }, 'a note of the language model');
+  return {
+    settings,
+    open: (ledger, limits, signal) => openLanguageModel(settings, { apiKey, ledger, limits, signal, onNote }),
+  };
 }
 
 /** Whether it can be written is another matter: an existing cache may be read-only. */
