@@ -33,10 +33,12 @@ export async function inspectFolder(prepared: PreparedEngine, folder: string): P
   const composed = composePrepared(prepared, { agentFiles, isPartial: true });
   const wanted = new Map(composed.files.map((file) => [file.path, file.text]));
   const written = new Set([...agentFiles.values()].map(({ path }) => path));
-  const foreign = new Set(
-    [...listAgentPaths(prepared.selection).keys()].filter((path) => !written.has(path)),
+  const present = await readdir(folder);
+  const absent = [...listAgentPaths(prepared.selection).keys()].filter(
+    (path) => !written.has(path) && !present.includes(path),
   );
-  for (const name of await readdir(folder)) {
+  const foreign: string[] = [];
+  for (const name of present) {
     if (companions.has(name)) continue;
     const expected = wanted.get(name);
     wanted.delete(name);
