@@ -1,0 +1,50 @@
+/** Tokens that a chat template puts around one message. */
+const perMessage = 16;
+
+/** On top of the highest ratio measured. */
+const margin = 1.05;
+
+/**
+ * Tokens of a prompt, before an endpoint counts them: never too few on purpose, since limits are held with it.
+ * Until usage was reported, half a token for each byte of ASCII and one for each other byte; then the highest ratio reported.
+ */
+export interface TokenEstimator {
+  estimate(texts: readonly string[]): number;
+  /** What the endpoint reported for these texts. */
+  learn(texts: readonly string[], promptTokens: number): void;
+  /** Whether a reported count is far too small for these texts: an endpoint that cut the prompt without a word. */
+  isImplausible(texts: readonly string[], promptTokens: number): boolean;
+}
+
+export function createTokenEstimator(): TokenEstimator {
+  let highest: number | undefined;
+  let lowest: number | undefined;
+  const overheadOf = (texts: readonly string[]) => texts.length * perMessage;
+  return {
+    estimate(texts) {
+      const size = texts.reduce((sum, text) => sum + weigh(text), 0);
+      const ratio = highest === undefined ? 1 : highest * margin;
+      return Math.ceil(size * ratio) + overheadOf(texts);
+    },
+    learn(texts, promptTokens) {
+      const size = texts.reduce((sum, text) => sum + weigh(text), 0);
+      // A short prompt is mostly template, which says nothing about the text.
+      if (size < 500) return;
+      const ratio = promptTokens / size;
+      highest = Math.max(highest ?? 0, ratio);
+      lowest = Math.min(lowest ?? ratio, ratio);
+    },
+    isImplausible(texts, promptTokens) {
+      const size = texts.reduce((sum, text) => sum + weigh(text), 0);
+      // No tokenizer in use puts more than ten bytes of code and prose into a token, on average.
+      return size > 2000 && promptTokens < size * Math.max(0.2, (lowest ?? 0) / 2);
+    },
+  };
+}
+
+/** Tokens at half a token per ASCII byte: twice what tokenizers make of prose and code. */
+function weigh(text: string): number {
+  const bytes = Buffer.byteLength(text);
+  const beyondAscii = bytes - text.replace(/[^\x00-\x7f]/g, '').length;
+  return (bytes - beyondAscii) / 2 + beyondAscii;
+}

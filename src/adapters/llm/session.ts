@@ -1,0 +1,52 @@
+import type OpenAI from 'openai';
+import type { CompletionLedger } from '../../model/completion-ledger.ts';
+import type { AgentRole } from '../../model/language-model.ts';
+import type { LlmSettings } from '../../model/llm-settings.ts';
+import { createDialect, type Dialect } from './dialect.ts';
+import { createTokenEstimator, type TokenEstimator } from './estimate-tokens.ts';
+import type { SpendGuard } from './spend-guard.ts';
+
+/** How far an answer has come. */
+export interface ModelProgress {
+  readonly role: AgentRole;
+  readonly contract: string | null;
+  /** Of this call, reasoning included. */
+  readonly characters: number;
+  readonly seconds: number;
+}
+
+/** What is known of one model at the endpoint. */
+export interface ModelTraits {
+  readonly dialect: Dialect;
+  readonly estimator: TokenEstimator;
+}
+
+/** Everything that the calls to one endpoint share. */
+export interface Session {
+  readonly settings: LlmSettings;
+  readonly apiKey: string | undefined;
+  readonly client: OpenAI;
+  readonly ledger: CompletionLedger;
+  readonly guard: SpendGuard;
+  readonly traitsOf: (model: string) => ModelTraits;
+  readonly redact: (text: string) => string;
+  readonly onProgress: (progress: ModelProgress) => void;
+  /** Something that people should know, once each: what is done differently for this endpoint, and waits. */
+  readonly onNote: (message: string) => void;
+  readonly now: () => number;
+  readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
+  /** Whether the endpoint has answered anything yet, and whether it called itself a test double. */
+  readonly seen: { hasAnswered: boolean; isTestDouble: boolean };
+}
+
+export function createTraits(settings: LlmSettings): Session['traitsOf'] {
+  const known = new Map<string, ModelTraits>();
+  return (model) => {
+    const traits = known.get(model) ?? {
+      dialect: createDialect(settings),
+      estimator: createTokenEstimator(),
+    };
+    known.set(model, traits);
+    return traits;
+  };
+}
