@@ -2,7 +2,13 @@ import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { scanSource } from '../../model/code-rules.ts';
 import type { Finding } from '../../model/report.ts';
-import { contractOfFile, type GateContext, type GateOutcome, makeFinding } from '../gate-context.ts';
+import {
+  contractOfFile,
+  type EngineUnderTest,
+  type GateContext,
+  type GateOutcome,
+  makeFinding,
+} from '../gate-context.ts';
 
 /** Lines that hold code: an engine must stay small enough to be read, and comments help reading. */
 const maxCodeLines = 2500;
@@ -56,6 +62,29 @@ export function countCodeLines(text: string): number {
   return withoutComments.split('\n').filter((line) => line.trim() !== '').length;
 }
 
+function countLines(text: string): number {
+  return text.split('\n').length - 1;
+}
+
+/** The rules for one C++ file. */
+export function scanFile(
+  engine: EngineUnderTest,
+  headers: ReadonlySet<string>,
+  file: string,
+  text: string,
+): Finding[] {
+  const contract = contractOfFile(engine, file);
+  const count = countLines(text);
+  const scan = { headers, mayWriteFiles: contract === 'interface.cli' };
+  const faults = scanSource(text, scan).map(({ line, message }) =>
+    makeFinding('static', contract, message, {}, { file, line }),
+  );
+  if (count <= maxFileLines) return faults;
+  const message = `${file} has ${count} lines (limit ${maxFileLines})`;
+  const evidence = { wanted: `at most ${maxFileLines} lines`, got: `${count} lines` };
+  return [makeFinding('static', contract, message, evidence, { file }), ...faults];
+}
+
 /** Before anything is compiled: the right files, unchanged, with nothing in them that an engine has no need of. */
 export async function runStaticGate(context: GateContext): Promise<GateOutcome> {
   const { engine } = context;
@@ -67,19 +96,9 @@ export async function runStaticGate(context: GateContext): Promise<GateOutcome> 
   let codeLines = 0;
   for (const file of files) {
     const text = readFileSync(join(engine.folder, file), 'utf8');
-    const count = text.split('\n').length - 1;
-    lines += count;
+    lines += countLines(text);
     codeLines += countCodeLines(text);
-    const contract = contractOfFile(engine, file);
-    if (count > maxFileLines) {
-      findings.push(
-        makeFinding('static', contract, `${file} has ${count} lines (limit ${maxFileLines})`, {}, { file }),
-      );
-    }
-    const scan = { headers, mayWriteFiles: contract === 'interface.cli' };
-    for (const { line, message } of scanSource(text, scan)) {
-      findings.push(makeFinding('static', contract, message, {}, { file, line }));
-    }
+    findings.push(...scanFile(engine, headers, file, text));
   }
   if (codeLines > maxCodeLines) {
     const message = `the engine has ${codeLines} lines of C++ code (limit ${maxCodeLines})`;

@@ -6,21 +6,28 @@ import { type JobOutcome, runJob } from './unit-run.ts';
 
 /** Each contract's symbols alone, at small asymmetric shapes and at the engine's own, against reference.ts. */
 export async function runUnitGate(context: UnitContext): Promise<GateOutcome> {
-  return runUnitJobs(context, undefined);
+  return runUnitJobs(context, {});
 }
 
-/** The same for one contract, or for all. */
-export async function runUnitJobs(context: UnitContext, only: string | undefined): Promise<GateOutcome> {
-  const jobs = planJobs(context, only);
+export interface UnitChoice {
+  /** The contract that is judged; default all that have a gate. */
+  readonly only?: string;
+  /** Leaves the other sets of constants out after the first red one: the next attempt meets them all again. */
+  readonly stopAtFirstFailure?: boolean;
+}
+
+export async function runUnitJobs(context: UnitContext, choice: UnitChoice): Promise<GateOutcome> {
+  const jobs = planJobs(context, choice.only);
   if (jobs.length === 0) {
-    const notApplicable = `${only === undefined ? 'no contract of this engine has' : `${only} has no`} unit gate`;
-    return { findings: [], notApplicable };
+    const who = choice.only ?? 'no contract of this engine';
+    return { findings: [], notApplicable: `${who} has ${choice.only === undefined ? 'a' : 'no'} unit gate` };
   }
-  const stuck = new Set<string>();
+  const done = new Set<string>();
   const outcomes = await mapParallel(jobs, context.toolchain.jobs, async (job): Promise<JobOutcome> => {
-    if (stuck.has(job.contract.id)) return { findings: [], cases: 0, hitLimit: true };
+    if (done.has(job.contract.id)) return { findings: [], cases: 0, hitLimit: false };
     const outcome = await runJob(context, job);
-    if (outcome.hitLimit) stuck.add(job.contract.id);
+    const isRed = outcome.findings.length > 0 && choice.stopAtFirstFailure === true;
+    if (outcome.hitLimit || isRed) done.add(job.contract.id);
     return outcome;
   });
   const findings = eachOnce(outcomes.flatMap((outcome) => outcome.findings));
