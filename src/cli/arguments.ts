@@ -83,7 +83,8 @@ function requirePositionals(positionals: readonly string[], command: Command): v
   if (positionals.length < required.length) {
     throw new AppError('USAGE', `Missing ${required[positionals.length]}. Usage: ${usageLine(command)}`);
   }
-  const surplus = positionals[command.positionals.length];
+  const takesSeveral = command.positionals.at(-1)?.endsWith('...>') === true;
+  const surplus = takesSeveral ? undefined : positionals[command.positionals.length];
   if (surplus !== undefined) {
     throw new AppError('USAGE', `Unexpected argument "${surplus}". Usage: ${usageLine(command)}`);
   }

@@ -27,7 +27,7 @@ export interface Command {
   /** One or two words: `plan`, `weights synth`. */
   readonly name: string;
   readonly summary: string;
-  /** Positional arguments as shown in help, e.g. `<file>`. */
+  /** Positional arguments as shown in help, e.g. `<file>`; a last one such as `<file...>` takes one or more. */
   readonly positionals: readonly string[];
   readonly options: Readonly<
     Record<

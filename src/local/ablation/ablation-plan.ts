@@ -16,13 +16,13 @@ export const AblationPlan = z.strictObject({
         path: z.string(),
         /** As it was when the ablation began. */
         text: z.string(),
+        /** Shown to the agents in source-reference mode; absolute paths. */
+        sources: z.array(z.strictObject({ path: z.string(), sha256 })),
       }),
     )
     .min(1),
   modes: z.array(Mode).min(1),
   repeats: z.int().min(1).max(100),
-  /** Shown to the agents in source-reference mode. */
-  sources: z.array(z.strictObject({ path: z.string(), sha256 })),
   model: z.strictObject({
     endpoint: z.string(),
     /** Role → model. */
@@ -83,7 +83,6 @@ export function differencesOf(begun: AblationPlan, now: AblationPlan): string[] 
   const fields = [
     ['files', begun.files, now.files],
     ['modes', begun.modes, now.modes],
-    ['source files', begun.sources, now.sources],
     ['language model', begun.model, now.model],
     ['knowledge', begun.knowledgeSha256, now.knowledgeSha256],
     ['version of this program', begun.programVersion, now.programVersion],

@@ -47,16 +47,17 @@ function describeRun({ plan, finished, planned }: AblationReport): string {
     ['Endpoint', codeSpan(model.endpoint, 'cell')],
     ['Models', models.join(', ')],
     ['Settings', settings.join(', ')],
-    ['Source files shown in source-reference', sourcesText(plan.sources)],
     ['Knowledge', codeSpan(plan.knowledgeSha256.slice(0, 12), 'cell')],
     ['Program', codeSpan(plan.programVersion, 'cell')],
   ];
   return [row(['', '']), row(['---', '---']), ...rows.map(row)].join('\n');
 }
 
-function sourcesText(sources: AblationReport['plan']['sources']): string {
-  if (sources.length === 0) return 'none';
-  return sources.map(({ path, sha256 }) => `${codeSpan(path, 'cell')} (${sha256.slice(0, 12)})`).join(', ');
+function sourcesText({ plan }: AblationReport, name: string): string[] {
+  const sources = plan.files.find((file) => file.name === name)!.sources;
+  if (sources.length === 0 || !plan.modes.includes('source-reference')) return [];
+  const shown = sources.map(({ path, sha256 }) => `${codeSpan(path)} (${sha256.slice(0, 12)})`);
+  return [`Shown to the agents in source-reference: ${shown.join(', ')}.`];
 }
 
 function fileSection(report: AblationReport, file: string): string {
@@ -68,6 +69,7 @@ function fileSection(report: AblationReport, file: string): string {
     `## ${file}`,
     ...notice(report),
     ...(drawn ? [`![${caption}: bar is the median, line the range, dots the runs](${file}.svg)`] : []),
+    ...sourcesText(report, file),
     figureTable(report, cells),
     ...rejectionTable(cells),
     ...comparisonPart(report, file),

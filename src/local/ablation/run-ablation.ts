@@ -50,20 +50,15 @@ export async function runAblation(
     if (known[index] !== undefined) continue;
     ports.signal.throwIfAborted();
     ports.onRun?.(cell, index + 1, cells.length);
-    known[index] = await runCell(cell, cellFolder(folder, cell), plan, ports);
+    known[index] = await runCell(cell, cellFolder(folder, cell), ports);
     ports.onRunEnd?.(known[index]!);
     await ports.onResults(results());
   }
   return results();
 }
 
-async function runCell(
-  cell: AblationCell,
-  folder: string,
-  plan: AblationPlan,
-  ports: AblationPorts,
-): Promise<AblationResult> {
-  const sources = plan.sources.map(({ path }) => path);
+async function runCell(cell: AblationCell, folder: string, ports: AblationPorts): Promise<AblationResult> {
+  const sources = cell.file.sources.map(({ path }) => path);
   const text = textInMode(cell.file.text, cell.mode, sources);
   const clock = await startClock(folder);
   const { state, record } = await ports.perform({ ...cell, text, folder }).finally(() => clock.stop());

@@ -4,10 +4,16 @@ import { nothingSpent } from '../../../src/model/spending.ts';
 
 export const samplePlan: AblationPlan = {
   schema: 'metainfer/ablation/v1',
-  files: [{ name: 'tiny-qwen3', path: '/somewhere/tiny-qwen3.yaml', text: 'apiVersion: metainfer/v1\n' }],
+  files: [
+    {
+      name: 'tiny-qwen3',
+      path: '/somewhere/tiny-qwen3.yaml',
+      text: 'apiVersion: metainfer/v1\n',
+      sources: [{ path: '/somewhere/norm.cpp', sha256: 'a'.repeat(64) }],
+    },
+  ],
   modes: ['zero-reference', 'knowledge-first', 'source-reference'],
   repeats: 4,
-  sources: [{ path: '/somewhere/norm.cpp', sha256: 'a'.repeat(64) }],
   model: {
     endpoint: 'localhost:8000',
     models: { implementer: 'large', reviewer: 'small' },
