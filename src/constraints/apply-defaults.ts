@@ -52,7 +52,11 @@ export function applyDefaults(
       require: readGoals(goals?.require ?? {}, locate, problems),
       fidelity: { ...fidelityOf(numerics), ...dropUndefined(goals?.fidelity) },
     },
-    generation: { mode: generation?.mode ?? 'knowledge-first', budget: dropUndefined(generation?.budget) },
+    generation: {
+      mode: generation?.mode ?? 'knowledge-first',
+      budget: dropUndefined(generation?.budget),
+      ...(generation?.source_files === undefined ? {} : { source_files: generation.source_files }),
+    },
   };
 }
 

@@ -46,9 +46,16 @@ export function describeIssue(issue: Issue, places: Places): Problem[] {
   return [{ ...head, code, message, ...(suggestion === undefined ? {} : { suggestion }) }];
 }
 
-/** A key that was meant but misspelled is told once, as an unknown key, and not as a missing one too. */
+/**
+ * A key that was meant but misspelled is told once, as an unknown key, and not as a missing one too; nor is a list
+ * missing that was dropped for one of its entries.
+ */
 export function dropEchoes(problems: readonly Problem[]): Problem[] {
-  const broken = new Set(problems.filter(({ code }) => code !== 'missing-key').map(({ path }) => path));
+  const broken = new Set(
+    problems
+      .filter(({ code }) => code !== 'missing-key')
+      .flatMap(({ path = '' }) => [path, path.replace(/\.\d+$/, '')]),
+  );
   const meant = new Set<string>();
   for (const { code, path = '', suggestion } of problems) {
     const name = code === 'unknown-key' ? /^Did you mean ([\w.]+)\?$/.exec(suggestion ?? '')?.[1] : undefined;

@@ -11,12 +11,19 @@ type Fault = Pick<Problem, 'code' | 'path' | 'message'> & {
   readonly severity?: 'warning';
   readonly suggestion?: string;
 };
-type Rule = (constraints: PartialConstraints) => readonly Fault[];
+type Origin = 'command-line' | 'github';
+type Rule = (constraints: PartialConstraints, origin: Origin) => readonly Fault[];
 
 /** Rules between fields that need no model: each one is silent where a field it needs is missing or wrong. */
-export function checkFieldRules(constraints: PartialConstraints, locate: Locate): Problem[] {
+export function checkFieldRules(
+  constraints: PartialConstraints,
+  locate: Locate,
+  origin: Origin = 'command-line',
+): Problem[] {
   return rules.flatMap((rule) =>
-    rule(constraints).map((fault) => ({ severity: 'error', ...locate(fault.path ?? ''), ...fault }) as const),
+    rule(constraints, origin).map(
+      (fault) => ({ severity: 'error', ...locate(fault.path ?? ''), ...fault }) as const,
+    ),
   );
 }
 
@@ -28,6 +35,7 @@ const rules: readonly Rule[] = [
   weightsSource,
   ranksNeedDevices,
   goalPairs,
+  sourceFiles,
 ];
 
 function arch({ hardware }: PartialConstraints): Fault[] {
@@ -128,4 +136,23 @@ function pairFault(low: Goal, high: Goal): Fault {
     message,
     suggestion: 'Are the two bounds swapped?',
   };
+}
+
+/** Agents see source files in one mode only, and only on the machine of the person who named them. */
+function sourceFiles({ generation }: PartialConstraints, origin: Origin): Fault[] {
+  const { mode, source_files: files } = generation ?? {};
+  if (mode === 'source-reference' && origin === 'github') {
+    const message =
+      'source-reference shows files of this machine to the agents, and a file that comes through GitHub cannot name any; expected knowledge-first or zero-reference.';
+    const suggestion = 'Use `metainfer build` on the command line for source-reference.';
+    return [{ code: 'mode-not-allowed', path: 'generation.mode', message, suggestion }];
+  }
+  const path = 'generation.source_files';
+  if (mode === 'source-reference' && files === undefined) {
+    const message = `${path} is missing; expected a list of paths of source files with mode: source-reference.`;
+    return [{ code: 'missing-key', path, message }];
+  }
+  if (mode === 'source-reference' || files === undefined) return [];
+  const message = `source files belong to mode: source-reference; expected no source_files with mode: ${mode ?? 'knowledge-first'}.`;
+  return [{ code: 'source-files-unused', path, message, suggestion: 'Remove them, or change the mode.' }];
 }

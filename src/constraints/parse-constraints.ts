@@ -57,7 +57,7 @@ export function parseConstraints(text: string, options: ParseConstraintsOptions)
   if (tree === undefined) return finish(problems, { notCovered: [] });
   const partial = readFields(tree, locate, problems);
   const model = resolveModel(partial.model, options, locate);
-  problems.push(...model.problems, ...checkFieldRules(partial, locate));
+  problems.push(...model.problems, ...checkFieldRules(partial, locate, options.origin));
   if (model.facts !== undefined) problems.push(...checkConstraintsAgainstFacts(partial, model.facts, locate));
   const rest = {
     notCovered: findNotCovered(partial),

@@ -164,28 +164,44 @@ const Goals = z.strictObject(
   { error: 'a mapping with optimize, require, fidelity' },
 );
 
-const Generation = z.strictObject(
-  {
-    mode: choice(['knowledge-first', 'zero-reference', 'source-reference'])
-      .optional()
-      .describe('Default: knowledge-first.'),
-    budget: z
-      .strictObject(
-        {
-          tokens: integer(0, 1_000_000_000_000).optional().describe('Model tokens at most.'),
-          usd: z
-            .number({ error: 'an amount of US dollars, 0 or more' })
-            .min(0)
-            .max(1_000_000)
-            .optional()
-            .describe('US dollars at most.'),
-        },
-        { error: 'a mapping with tokens and usd' },
-      )
-      .optional(),
-  },
-  { error: 'a mapping with mode and budget' },
-);
+const sourceFilesForm = 'a list of 1 to 64 paths of source files';
+const Generation = z
+  .strictObject(
+    {
+      mode: choice(['knowledge-first', 'zero-reference', 'source-reference'])
+        .optional()
+        .describe('Default: knowledge-first.'),
+      budget: z
+        .strictObject(
+          {
+            tokens: integer(0, 1_000_000_000_000).optional().describe('Model tokens at most.'),
+            usd: z
+              .number({ error: 'an amount of US dollars, 0 or more' })
+              .min(0)
+              .max(1_000_000)
+              .optional()
+              .describe('US dollars at most.'),
+          },
+          { error: 'a mapping with tokens and usd' },
+        )
+        .optional(),
+      source_files: z
+        .array(text('the path of a source file', 4096), { error: sourceFilesForm })
+        .min(1)
+        .max(64)
+        .optional()
+        .describe(
+          'Source files that agents see beside each contract, by path relative to this file. With mode: source-reference only, on the command line only.',
+        ),
+    },
+    { error: 'a mapping with mode and budget' },
+  )
+  .meta({
+    if: { properties: { mode: { const: 'source-reference' } }, required: ['mode'] },
+    // biome-ignore lint/suspicious/noThenProperty: `then` is a keyword of JSON Schema.
+    then: { required: ['source_files'] },
+    else: { not: { required: ['source_files'] } },
+  });
 
 export const WrittenConstraints = z.strictObject(
   {

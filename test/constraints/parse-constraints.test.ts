@@ -180,7 +180,6 @@ describe('parseConstraints', () => {
       'parallelism.tensor',
       'serving.interface',
       'serving.kv',
-      'generation.mode',
     ]);
   });
 
