@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { tokenizeCpp } from '../model/cpp-tokens.ts';
 
 /** Tokens of one gram: shorter matches are chance in any two C++ files. */
@@ -11,30 +10,52 @@ const windowLength = 8;
  * Fingerprinting): hashes of all runs of `gramLength` tokens, of which each window of `windowLength` keeps its least.
  * Comments, white space and preprocessor lines don't count; identifiers and numbers stay as they are.
  */
-export function fingerprint(text: string): ReadonlySet<string> {
-  const words = tokenizeCpp(text).map(({ text: word }) => word);
-  const hashes = words
-    .slice(0, Math.max(0, words.length - gramLength + 1))
-    .map((_, at) => hashGram(words.slice(at, at + gramLength)));
-  const kept = new Set<string>();
-  for (let begin = 0; begin < Math.max(1, hashes.length - windowLength + 1); begin++) {
-    const [least] = hashes.slice(begin, begin + windowLength).sort();
-    if (least !== undefined) kept.add(least);
+export function fingerprint(text: string): ReadonlySet<number> {
+  const words = tokenizeCpp(text).map(({ text: word }) => hashWord(word));
+  const hashes = Array.from({ length: Math.max(0, words.length - gramLength + 1) }, (_, at) =>
+    hashGram(words, at),
+  );
+  const kept = new Set<number>();
+  const windows = hashes.length === 0 ? 0 : Math.max(1, hashes.length - windowLength + 1);
+  for (let begin = 0; begin < windows; begin++) {
+    kept.add(Math.min(...hashes.slice(begin, begin + windowLength)));
   }
   return kept;
 }
 
-function hashGram(words: readonly string[]): string {
-  return createHash('sha256').update(words.join('\n')).digest('hex').slice(0, 16);
+/** FNV-1a over UTF-16 code units. */
+function hashWord(word: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < word.length; index++)
+    hash = Math.imul(hash ^ word.charCodeAt(index), 0x01000193);
+  return hash >>> 0;
+}
+
+/** 53 bits, so that two of a million grams rarely meet by chance. */
+function hashGram(words: readonly number[], at: number): number {
+  let [high, low] = [0x9e3779b9, 0x85ebca6b];
+  for (let index = at; index < at + gramLength; index++) {
+    high = Math.imul(high ^ words[index]!, 0x01000193);
+    low = Math.imul(low, 0x5bd1e995) ^ words[index]!;
+    low ^= low >>> 15;
+  }
+  return (high >>> 0) * 2 ** 21 + (low >>> 11);
 }
 
 /**
  * Share of the first text's fingerprints that the second one has, 0 to 1; 0 for a text too short to have any. What
- * stands in `known` (a contract's header, that both had to begin from) counts for neither.
+ * stands in `known` (a header that both had to begin from) counts for neither.
  */
 export function similarity(text: string, reference: string, known = ''): number {
-  const given = fingerprint(known);
-  const own = [...fingerprint(text)].filter((hash) => !given.has(hash));
-  const other = fingerprint(reference);
-  return own.length === 0 ? 0 : own.filter((hash) => other.has(hash)).length / own.length;
+  return sharedPart(fingerprint(text), fingerprint(reference), fingerprint(known));
+}
+
+/** The same for texts that are compared many times. */
+export function sharedPart(
+  text: ReadonlySet<number>,
+  reference: ReadonlySet<number>,
+  known: ReadonlySet<number>,
+): number {
+  const own = [...text].filter((hash) => !known.has(hash));
+  return own.length === 0 ? 0 : own.filter((hash) => reference.has(hash)).length / own.length;
 }

@@ -24,7 +24,7 @@ export const allowedIncludes: ReadonlySet<string> = new Set([
 ]);
 
 /** Never, whatever stands around it. */
-const forbiddenNames: ReadonlySet<string> = new Set([
+export const forbiddenNames: ReadonlySet<string> = new Set([
   ...'asm __asm __asm__ _Pragma __pragma dlopen dlsym dlmopen ptrace setuid setgid seteuid setreuid chroot'.split(
     ' ',
   ),
@@ -39,7 +39,7 @@ const forbiddenNames: ReadonlySet<string> = new Set([
 ]);
 
 /** Wherever they are mentioned but as a member: taking the address of one is as good as calling it. */
-const forbiddenCalls: ReadonlySet<string> = new Set([
+export const forbiddenCalls: ReadonlySet<string> = new Set([
   ...'system fork clone clone3 socket connect sendto recvfrom unlink unlinkat rmdir'.split(' '),
   ...'rename renameat link symlink chmod fchmod chown kill tgkill raise signal sigaction mount umount prctl syscall'.split(
     ' ',
@@ -49,7 +49,7 @@ const forbiddenCalls: ReadonlySet<string> = new Set([
 ]);
 
 /** Only the command line writes a file: `--logits FILE`. */
-const writing: ReadonlySet<string> = new Set([
+export const writingNames: ReadonlySet<string> = new Set([
   'ofstream',
   'fstream',
   'fopen',
@@ -58,7 +58,7 @@ const writing: ReadonlySet<string> = new Set([
   'O_RDWR',
   'O_CREAT',
 ]);
-const attributes: ReadonlySet<string> = new Set([
+export const allowedAttributes: ReadonlySet<string> = new Set([
   ...'vector_size aligned noinline always_inline unused cold hot may_alias target packed'.split(' '),
 ]);
 
@@ -117,11 +117,11 @@ function scanDirectives(text: string, scan: StaticScan): StaticFault[] {
 function judgeToken(tokens: readonly CppToken[], index: number, scan: StaticScan): string | undefined {
   const name = tokens[index]!.text;
   if (forbiddenNames.has(name)) return `${name} is not allowed`;
-  if (!scan.mayWriteFiles && writing.has(name))
+  if (!scan.mayWriteFiles && writingNames.has(name))
     return `${name} is not allowed: only interface.cli writes a file`;
   if (name === '__attribute__') {
     const attribute = tokens[index + 3]?.text.replace(/^__|__$/g, '') ?? '';
-    return attributes.has(attribute) ? undefined : `the attribute ${attribute} is not allowed`;
+    return allowedAttributes.has(attribute) ? undefined : `the attribute ${attribute} is not allowed`;
   }
   const before = tokens[index - 1]?.text;
   const isMember = before === '.' || before === '->';

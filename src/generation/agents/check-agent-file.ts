@@ -1,6 +1,7 @@
 import type { AgentFile, RepairFinding } from '../../model/agent-work.ts';
 import { scanSource } from '../../model/code-rules.ts';
 import { isConfigConstant } from '../../model/config-constants.ts';
+import { stripCommentsAndStrings } from '../../model/cpp-text.ts';
 import { findConfigReferences, tokenizeCpp } from '../../model/cpp-tokens.ts';
 import { outlineCpp } from '../cpp-definitions.ts';
 import { findDeadCode } from '../find-dead-code.ts';
@@ -73,9 +74,12 @@ function checkForm(text: string, lines: readonly string[], { id, header }: Contr
     faults.push({ line: null, message: 'the file is too large', expected, got: `${bytes} bytes` });
   }
   // Tab and line feed are the only control characters that C++ needs.
-  const strange = lines.findIndex((line) => /[^\P{Cc}\t]|<%|%>|<:(?!:)|%:|\?\?[=/'()!<>-]/u.test(line));
+  const bare = stripCommentsAndStrings(text).split('\n');
+  const strange = lines.findIndex(
+    (line, index) => /[^\P{Cc}\t]/u.test(line) || /<%|%>|<:(?!:)|%:/.test(bare[index] ?? ''),
+  );
   if (strange >= 0) {
-    const message = 'a control character, digraph or trigraph';
+    const message = 'a control character or a digraph';
     faults.push({ line: strange + 1, message, expected: 'plain characters' });
   }
   return faults;

@@ -1,4 +1,10 @@
-import { allowedIncludes } from '../../model/code-rules.ts';
+import {
+  allowedAttributes,
+  allowedIncludes,
+  forbiddenCalls,
+  forbiddenNames,
+  writingNames,
+} from '../../model/code-rules.ts';
 import type { PromptSection } from '../../model/language-model.ts';
 import { maxFileBytes, maxFileLines } from './check-agent-file.ts';
 import type { ContractTask } from './contract-task.ts';
@@ -43,6 +49,9 @@ export function ruleSlots({ platform }: ContractTask): Record<string, string> {
     compile: [platform.compiler, ...platform.flags].join(' '),
     lanes: String(platform.vectorWidth),
     includes: [...allowedIncludes].map((name) => `<${name}>`).join(' '),
+    forbidden: [...forbiddenNames, ...forbiddenCalls].join(' '),
+    writing: [...writingNames].join(' '),
+    attributes: [...allowedAttributes].join(', '),
     lines: String(maxFileLines),
     kilobytes: String(maxFileBytes / 1024),
   };

@@ -111,9 +111,13 @@ export function requirementSections({ available }: ContractTask): PromptSection[
     .filter(({ isDirect }) => isDirect)
     .map(({ brief }) => {
       const meaning = bodySections(brief.body).find(({ title }) => title === 'Meaning')?.text ?? '';
-      const symbols = brief.symbols.map(describeSymbol).join('\n');
+      const symbols = brief.symbols.filter(saysMoreThanHeader).map(describeSymbol).join('\n');
       return { title: `What ${brief.id} promises`, text: `${symbols}\n\n${meaning}`, priority: 3 };
     });
+}
+
+function saysMoreThanHeader({ errors, ...symbol }: ContractBrief['symbols'][number]): boolean {
+  return Object.keys(symbol).length > 1 || !errors.startsWith('none');
 }
 
 export function failureSections({ failureModes }: ContractTask): PromptSection[] {
