@@ -65,7 +65,7 @@ export function renderReadme(input: ReadmeInput): string {
 An inference engine for exactly one target, written by MetaInfer Bot ${describeAuthors(input)}. ${lineCount} lines of C++20, no
 dependency beyond the standard library. \`constraints.yaml\` is what was asked for, \`provenance.yaml\` says where each
 file comes from, \`config.h\` holds every dimension.
-${renderAgents(input)}
+${renderIncomplete(input)}
 | | |
 |---|---|
 | Model | ${modelText}: ${facts.family}, ${facts.numLayers} layers, hidden size ${facts.hiddenSize}, ${facts.numHeads} query and ${facts.numKvHeads} key-value heads of ${facts.headDim}, vocabulary ${facts.vocabSize} |
@@ -73,7 +73,7 @@ ${renderAgents(input)}
 | Hardware | ${hardware.platform}, ${hardware.arch}, ${hardware.threads} threads |
 | Numbers | weights ${numerics.weights}, KV cache ${numerics.kv_cache}, activations ${numerics.activations} |
 | Limits | context ${serving.max_context} tokens, ${serving.max_batch} sequence${serving.max_batch === 1 ? '' : 's'} at once |
-
+${renderAgents(input)}
 ## Build
 \`\`\`sh
 cmake -B build && cmake --build build
@@ -102,17 +102,20 @@ function describeAuthors({ sourceCount, agents }: ReadmeInput): string {
     : `from verified parts and, for ${count} of ${sourceCount} sources, with language models`;
 }
 
+/** Empty where nothing is left to write. */
+function renderIncomplete({ agents: { absent } }: ReadmeInput): string {
+  if (absent.length === 0) return '';
+  const names = absent.map((path) => `\`${path}\``).join(', ');
+  return `\n**Incomplete**: ${names} ${absent.length === 1 ? 'is' : 'are'} not written yet, and nothing here builds before that.\n`;
+}
+
 /** Empty where no agent had a part. */
-function renderAgents({ agents }: ReadmeInput): string {
-  const incomplete =
-    agents.absent.length === 0
-      ? ''
-      : `\n**Incomplete**: ${agents.absent.map((path) => `\`${path}\``).join(', ')} ${agents.absent.length === 1 ? 'is' : 'are'} not written yet, and nothing here builds before that.\n`;
-  if (agents.written.length === 0) return incomplete;
-  const rows = agents.written.map(
+function renderAgents({ agents: { written } }: ReadmeInput): string {
+  if (written.length === 0) return '';
+  const rows = written.map(
     ({ path, contract, model }) => `| \`${path}\` | ${contract} | \`${showModel(model)}\` |`,
   );
-  return `${incomplete}
+  return `
 ## Written by agents
 Language models wrote these sources from their contracts; they are no parts that were verified before. Whether they are
 right is what verification of this engine says.

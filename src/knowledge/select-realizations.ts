@@ -127,7 +127,7 @@ function leaveToAgent(contract: Contract, target: Target, fill: Filling): Choice
     ? { status: 'agent', reason: `${fill.mode}: an agent writes it from the contract.`, requires }
     : {
         status: 'missing',
-        reason: `${id}: no language model is configured (${howToConfigure})`,
+        reason: `${id}: ${fill.mode} leaves it to an agent, and no language model is configured`,
         requires,
         wantsModel: true,
       };

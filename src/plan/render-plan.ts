@@ -4,7 +4,13 @@ import { grouped, short } from '../model/show-number.ts';
 
 /** Markdown for a terminal or a comment. Deterministic; no table cell holds a line break or an unescaped bar. */
 export function renderPlan(plan: Plan): string {
-  const parts = [renderHead(plan), renderCoverage(plan), renderMemory(plan), renderLimit(plan)];
+  const parts = [
+    renderHead(plan),
+    renderCoverage(plan),
+    ...(plan.cost.contracts.length === 0 ? [] : [renderCost(plan)]),
+    renderMemory(plan),
+    renderLimit(plan),
+  ];
   return `${parts.join('\n\n')}\n`;
 }
 
@@ -20,20 +26,57 @@ function renderVerdict({ coverage, missing, cost, files }: Plan): string {
     return `**Not covered yet**; no engine can be made:\n${lines}`;
   }
   const filled = coverage.filter(({ status }) => status === 'realization').length;
-  return `**Covered**: ${count(coverage.length, 'contract')} by ${count(filled, 'realization')}, ${files.length} files; needs ${cost.modelTokens === 0 ? 'no' : cost.modelTokens} model tokens.`;
+  const agents = coverage.filter(({ status }) => status === 'agent').length;
+  const by = [
+    filled > 0 || agents === 0 ? ` by ${count(filled, 'realization')}` : '',
+    agents > 0 ? `, ${agents} of them by agents` : '',
+  ].join('');
+  const { modelTokens } = cost;
+  const needs = modelTokens === null || modelTokens === 0 ? 'no' : `about ${grouped(modelTokens)}`;
+  return `**Covered**: ${count(coverage.length, 'contract')}${by}, ${files.length} files; needs ${needs} model tokens.`;
 }
 
 function renderCoverage({ coverage, tokenizer }: Plan): string {
   const rows = coverage.map(({ contract, version, status, realization, reason }) => [
     contract,
     version,
-    realization ?? status,
+    status === 'agent' ? 'agent (a model writes it)' : (realization ?? status),
     status === 'realization' && reason.endsWith('is the only realization that applies.')
       ? 'the only one that applies'
       : reason,
   ]);
   const text = tokenizer.model === 'none' ? '\n\nNo tokenizer: this engine takes and gives token ids.' : '';
   return table(['Contract', 'Version', 'Filled by', 'Why'], rows) + text;
+}
+
+/** What agents are expected to need, in the order of writing, and what they may use at most. */
+function renderCost({ cost }: Plan): string {
+  const rows = cost.contracts.map(({ contract, phase, promptTokens, outputTokens, basis }) => [
+    contract,
+    phase,
+    grouped(promptTokens),
+    grouped(outputTokens),
+    basis,
+  ]);
+  const sum = (key: 'promptTokens' | 'outputTokens') =>
+    grouped(cost.contracts.reduce((total, entry) => total + entry[key], 0));
+  const total = cost.modelTokens ?? 0;
+  const money = cost.usd === null || cost.usd === 0 ? '' : `, about ${showUsd(cost.usd)}`;
+  rows.push(['**Total**', '', sum('promptTokens'), sum('outputTokens'), `${grouped(total)} tokens${money}`]);
+  const head = ['Written by agents', 'Phase', 'Prompt tokens', 'Output tokens', 'Estimated from'];
+  return `${table(head, rows, [2, 3])}\n\n${limitNote(total, cost.limitTokens)}`;
+}
+
+function limitNote(total: number, limit: number | null): string {
+  if (limit === null) return 'Attempts to repair and reviews are counted in. No limit is set.';
+  const note = `Attempts to repair and reviews are counted in. The limit of this run is ${grouped(limit)} tokens.`;
+  return total <= limit
+    ? note
+    : `${note}\n- **More than the limit**: the run will probably stop before the engine is whole.`;
+}
+
+function showUsd(usd: number): string {
+  return usd < 0.01 ? 'less than 0.01 USD' : `${usd.toFixed(2)} USD`;
 }
 
 function renderMemory({ arithmetic, request, target }: Plan): string {
@@ -55,7 +98,7 @@ function renderMemory({ arithmetic, request, target }: Plan): string {
       `${percent(arithmetic.memoryBytes, request.memoryBytes)} of ${showBytes(request.memoryBytes)}`,
     ],
   ];
-  return table(['Memory', 'Size', 'From'], rows, 1);
+  return table(['Memory', 'Size', 'From'], rows, [1]);
 }
 
 function kvNote(arithmetic: Arithmetic, request: Plan['request'], format: string): string {
@@ -98,14 +141,18 @@ function deviceNote({ bytesPerSecond, flopsPerSecond, source }: Plan['limit']['d
 }
 
 /** Columns but the last are padded, so that the text reads as a table on a terminal too. */
-function table(head: readonly string[], rows: readonly (readonly string[])[], alignRight?: number): string {
+function table(
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+  alignRight: readonly number[] = [],
+): string {
   const cells = [head, ...rows.map((row) => row.map(cell))];
   const last = head.length - 1;
   const widths = head.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
   const line = (row: readonly string[]) =>
-    `| ${row.map((text, column) => pad(text, column === last ? 0 : widths[column]!, column === alignRight)).join(' | ')} |`;
+    `| ${row.map((text, column) => pad(text, column === last ? 0 : widths[column]!, alignRight.includes(column))).join(' | ')} |`;
   const rule = widths.map((width, column) =>
-    column === alignRight ? `${'-'.repeat(width + 1)}:` : '-'.repeat(column === last ? 3 : width + 2),
+    alignRight.includes(column) ? `${'-'.repeat(width + 1)}:` : '-'.repeat(column === last ? 3 : width + 2),
   );
   return [line(head), `|${rule.join('|')}|`, ...cells.slice(1).map(line)].join('\n');
 }
