@@ -50,3 +50,8 @@ export function createTraits(settings: LlmSettings): Session['traitsOf'] {
     return traits;
   };
 }
+
+/** A test double says so of itself. */
+export function noteFingerprint({ seen }: Session, fingerprint: string | null | undefined): void {
+  if (fingerprint?.startsWith('test-double')) seen.isTestDouble = true;
+}
