@@ -38,11 +38,11 @@ export async function answerCompletion(
     if (fault.name === 'time-out') entry.promptTokens = promptTokens;
     return await sendStatusFault(response, fault.name, fault, body, promptTokens);
   }
-  entry.promptTokens = promptTokens;
+  entry.promptTokens = Math.min(promptTokens, options.endpoint?.cutsPromptsAt ?? promptTokens);
   const answer = await waitForAnswer(question, body, response, options, fault);
   if (answer === undefined) return;
   const usage = {
-    promptTokens,
+    promptTokens: entry.promptTokens,
     cachedTokens: countCached(question, log),
     completionTokens: countTokens(answer.text),
   };
@@ -56,7 +56,8 @@ export async function answerCompletion(
     onSent: (piece) => {
       entry.sent += piece;
       sentBytes += Buffer.byteLength(piece);
-      entry.completionTokens = Math.ceil(sentBytes / 4);
+      // What goes beyond the limit (absurd-length) is nobody's to pay.
+      entry.completionTokens = Math.min(Math.ceil(sentBytes / 4), maxTokensOf(body));
       log.changed();
     },
   };

@@ -42,8 +42,8 @@ export function dropReplies({ folder, timeoutSeconds = 3600, onWaiting }: FileDr
 }
 
 /** Of the question without the model's own words: a continuation is answered from the answer that it continues. */
-function hashOf({ prompt, schema }: Question): string {
-  return createHash('sha256').update(JSON.stringify({ prompt, schema })).digest('hex');
+function hashOf({ prompt }: Question): string {
+  return createHash('sha256').update(prompt).digest('hex');
 }
 
 async function numberOf(

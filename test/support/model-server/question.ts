@@ -16,7 +16,9 @@ export interface Question {
   readonly prompt: string;
   /** What the model has written of this answer before it was cut off; empty in a new question. */
   readonly written: string;
-  /** JSON schema of the answer; undefined where the fenced-file protocol is asked for. */
+  /** Whether the answer is JSON, else files stand in fences. What was cut off goes on as it began. */
+  readonly isJson: boolean;
+  /** JSON schema of the answer, where the request has one. */
   readonly schema: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -42,6 +44,7 @@ export function readQuestion(
     attempt: isContinuation ? Math.max(delivered, 1) : delivered + 1,
     model: body.model,
     messages: body.messages,
+    isJson: isContinuation ? /^\s*[{[]/.test(written) : format?.type === 'json_schema',
     schema: format?.type === 'json_schema' ? format.json_schema.schema : undefined,
   };
 }

@@ -21,13 +21,13 @@ export type Replies = (question: Question, signal: AbortSignal) => Reply | Promi
 export function renderReply(reply: Reply, question: Question): string {
   switch (reply.kind) {
     case 'files':
-      return question.schema === undefined
-        ? reply.files.map(renderFence).join('\n\n')
-        : JSON.stringify({ files: reply.files });
+      return question.isJson
+        ? JSON.stringify({ files: reply.files })
+        : reply.files.map(renderFence).join('\n\n');
     case 'json':
-      return question.schema === undefined
-        ? `\`\`\`json\n${JSON.stringify(reply.value, null, 1)}\n\`\`\``
-        : JSON.stringify(reply.value);
+      return question.isJson
+        ? JSON.stringify(reply.value)
+        : `\`\`\`json\n${JSON.stringify(reply.value, null, 1)}\n\`\`\``;
     case 'text':
     case 'refusal':
       return reply.text;

@@ -16,6 +16,8 @@ export interface EndpointTraits {
   readonly refusedParameters?: readonly string[];
   /** Prompt and longest answer together. */
   readonly contextTokens?: number;
+  /** Prompt tokens above it are dropped without a word, as Ollama does; only the usage tells. */
+  readonly cutsPromptsAt?: number;
   /** `max_tokens` above it is refused. */
   readonly longestAnswer?: number;
   /** True: refuses `max_tokens` and wants `max_completion_tokens`, as OpenAI's reasoning models do. */
