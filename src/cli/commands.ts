@@ -2,6 +2,7 @@ import { buildCommand } from './build-command.ts';
 import type { Command } from './command.ts';
 import { demoCommand } from './demo-command.ts';
 import { doctorCommand } from './doctor-command.ts';
+import { evalAblationCommand } from './eval-command.ts';
 import { evidenceCommand } from './evidence-command.ts';
 import { generateCommand } from './generate-command.ts';
 import { judgeCommand } from './judge-command.ts';
@@ -30,6 +31,7 @@ export const commands: readonly Command[] = [
   knowledgeCheckCommand,
   sabotageCommand,
   evidenceCommand,
+  evalAblationCommand,
   requestCommand,
   doctorCommand,
   demoCommand,

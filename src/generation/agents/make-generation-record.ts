@@ -4,10 +4,10 @@ import {
   type ContractAttempt,
   currentFiles,
 } from '../../model/agent-work.ts';
-import type { RecordedCall } from '../../model/completion-ledger.ts';
+import { isFromTestDouble, type RecordedCall, spendingOf } from '../../model/completion-ledger.ts';
 import type { GenerationRecord } from '../../model/generation-record.ts';
 import { GateName } from '../../model/report.ts';
-import { addSpending, nothingSpent, type Spending } from '../../model/spending.ts';
+import type { Spending } from '../../model/spending.ts';
 
 /** A text that an agent's file may resemble. */
 export interface ReferenceText {
@@ -24,7 +24,7 @@ export interface GenerationTraces {
   /** Every call of the run, as its ledger lists them. */
   readonly calls: readonly RecordedCall[];
   readonly endpoint: string | null;
-  /** What the model's adapter says after the last call. */
+  /** What the settings and the model's adapter say; a test double in the calls says otherwise by itself. */
   readonly isReal: boolean;
   /** Wall time of the run, all sittings together. */
   readonly seconds: number;
@@ -39,14 +39,14 @@ export interface GenerationTraces {
 export function makeGenerationRecord(traces: GenerationTraces): GenerationRecord {
   const { papers, calls } = traces;
   const files = [...currentFiles(traces.work, papers).values()];
-  const isRealModel = traces.isReal && calls.length > 0;
+  const isRealModel = traces.isReal && calls.length > 0 && !isFromTestDouble(calls);
   return {
     mode: traces.mode,
     models: modelsOf(calls),
     endpoint: calls.length === 0 ? null : traces.endpoint,
     isRealModel,
     seconds: traces.seconds,
-    spent: sumSpending(calls),
+    spent: spendingOf(calls),
     byRole: groupSpending(calls, ({ role }) => role),
     byPhase: groupSpending(calls, ({ phase }) => phase),
     byContract: groupSpending(calls, ({ contract }) => contract ?? 'engine'),
@@ -65,26 +65,13 @@ function modelsOf(calls: readonly RecordedCall[]): Record<string, string> {
   return Object.fromEntries(calls.map(({ role, model }) => [role, model]));
 }
 
-/** What one call cost, or must be taken to have cost. */
-export function spendingOf(call: RecordedCall): Spending {
-  const { finished, reservedTokens, reservedUsd } = call;
-  const usage = finished?.usage ?? null;
-  if (usage === null)
-    return { ...nothingSpent, calls: 1, unreportedTokens: reservedTokens, usd: reservedUsd };
-  return { calls: 1, ...usage, unreportedTokens: 0, usd: finished!.usd };
-}
-
-function sumSpending(calls: readonly RecordedCall[]): Spending {
-  return calls.map(spendingOf).reduce(addSpending, nothingSpent);
-}
-
 function groupSpending(
   calls: readonly RecordedCall[],
   keyOf: (call: RecordedCall) => string,
 ): Record<string, Spending> {
   const keys = [...new Set(calls.map(keyOf))];
   return Object.fromEntries(
-    keys.map((key) => [key, sumSpending(calls.filter((call) => keyOf(call) === key))]),
+    keys.map((key) => [key, spendingOf(calls.filter((call) => keyOf(call) === key))]),
   );
 }
 

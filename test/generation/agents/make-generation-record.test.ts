@@ -152,6 +152,9 @@ describe('the first-pass count', () => {
 
   it('does not exist for a stand-in, or where nothing was asked', () => {
     expect(record({ attempts, isReal: false })).toMatchObject({ firstPass: null, isRealModel: false });
+    const double = { ...call('implementer').finished!, fingerprint: 'test-double/1' };
+    const calls = [call('implementer', { finished: double })];
+    expect(record({ attempts, calls })).toMatchObject({ firstPass: null, isRealModel: false });
     expect(record({ calls: [] })).toMatchObject({ firstPass: null, isRealModel: false, endpoint: null });
   });
 });
