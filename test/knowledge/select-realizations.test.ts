@@ -1,31 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { selectRealizations } from '../../src/knowledge/select-realizations.ts';
 import type { Catalog } from '../../src/model/catalog.ts';
-import type { Target } from '../../src/model/target.ts';
+import { knowledgeTarget } from './knowledge-target.ts';
 import { contractPage, loadFiles, realizationText, validTree } from './knowledge-tree.ts';
 
-const target: Target = {
-  'model.family': 'llama',
-  'model.norm': 'rms',
-  'model.attention': 'gqa',
-  'model.mlp': 'gated_silu',
-  'model.qkv_bias': false,
-  'model.qk_norm': false,
-  'model.tied_head': false,
-  'model.sliding_window': false,
-  'rope.scaling': 'none',
-  'tokenizer.model': 'none',
-  'tokenizer.pre_tokenizer': 'none',
-  'tokenizer.normalizer': 'none',
-  'hardware.platform': 'cpu-x86_64',
-  'hardware.arch': 'avx2',
-  'numerics.weights': 'bf16',
-  'numerics.kv_cache': 'f32',
-  'numerics.activations': 'f32',
-  'parallelism.tensor': 1,
-  'serving.interface': 'cli',
-  'serving.kv': 'contiguous',
-};
+const target = knowledgeTarget;
 const folder = 'contracts/norm-rms';
 const second = realizationText(
   'norm.rms',
