@@ -99,7 +99,7 @@ export function diagnoserPrompt(task: DiagnoserTask): { system: string; sections
   return {
     system: renderPrompt('diagnoser', {}),
     sections: [
-      { title: 'Suspects', text: `contract: none\nsuspects: ${ids}\n${list}`, priority: 0 },
+      { title: 'Suspects', text: `suspects: ${ids}\n${list}`, priority: 0 },
       {
         title: 'Findings',
         text: task.findings.map((finding) => JSON.stringify(finding)).join('\n'),
