@@ -3,6 +3,8 @@ import { createFileLedger } from '../adapters/llm/file-ledger.ts';
 import { openLanguageModel } from '../adapters/llm/open-language-model.ts';
 import { type OpenedLlm, openLlmSettings } from '../adapters/llm/open-llm-settings.ts';
 import type { LocalAgents } from '../local/agents/local-agents.ts';
+import { AppError } from '../model/errors.ts';
+import type { LlmSettings } from '../model/llm-settings.ts';
 import { type CommandContext, type CommandInput, optionText } from './command.ts';
 
 export const llmOptions = {
@@ -42,4 +44,46 @@ export function openLocalAgents(
       }),
     describeModel: () => ({ endpoint: new URL(settings.base_url).host, isReal: settings.real_model }),
   };
+}
+
+export const agentOptions = {
+  ...llmOptions,
+  optimize: {
+    type: 'string',
+    value: 'N',
+    help: 'proposals for a faster realization after a pass; default 0',
+  },
+  budget: { type: 'string', value: 'TOKENS', help: 'most tokens that the run may use' },
+} as const;
+
+/** Agents of a run whose state is kept at `statePath`; undefined where no language model is named. */
+export async function openAgents(
+  input: CommandInput,
+  context: CommandContext,
+  statePath: string,
+): Promise<LocalAgents | undefined> {
+  const [optimizations, tokens] = [countOption(input, 'optimize'), countOption(input, 'budget')];
+  const opened = await openLlm(input, context);
+  if (opened === undefined) {
+    const orphan = ['optimize', 'budget', 'model'].find((name) => optionText(input, name) !== undefined);
+    if (orphan === undefined) return undefined;
+    throw new AppError(
+      'USAGE',
+      `--${orphan} is for a language model: name one with --llm URL, or set METAINFER_LLM.`,
+    );
+  }
+  const { settings, apiKey } = opened;
+  const chosen: LlmSettings = {
+    ...settings,
+    optimizations: optimizations ?? settings.optimizations,
+    limits: { ...settings.limits, hard_tokens: tokens ?? settings.limits.hard_tokens },
+  };
+  return openLocalAgents({ settings: chosen, apiKey }, `${statePath.replace(/\.json$/, '')}.agents`, context);
+}
+
+function countOption(input: CommandInput, name: string): number | undefined {
+  const written = optionText(input, name);
+  if (written === undefined) return undefined;
+  if (/^\d{1,9}$/.test(written)) return Number(written);
+  throw new AppError('USAGE', `--${name} is "${written}"; expected a whole number.`);
 }
