@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import type { LocalAgents } from '../local/agents/local-agents.ts';
 import { driveRun, readReport } from '../local/local-runner.ts';
 import { AppError } from '../model/errors.ts';
 import type { Report } from '../model/report.ts';
 import { localSteps, type RunState, type RunStep } from '../model/run.ts';
-import { exitCodeOf, parseRunState, startRun } from '../pipeline.ts';
+import { exitCodeOf, parseRunState, startRun, step } from '../pipeline.ts';
 import { openKnowledge } from '../preparation/knowledge-base.ts';
 import { readConstraintFile } from '../preparation/read-request.ts';
 import { renderReport } from '../verification/render-report.ts';
+import { buildAgentOptions, openBuildAgents } from './build-agents.ts';
 import {
   type Command,
   type CommandContext,
@@ -39,7 +41,7 @@ async function openState(
   if (resume !== undefined) {
     const text = await readFile(resume, 'utf8').catch(() => undefined);
     if (text === undefined) throw new AppError('RUN_STATE_INVALID', `${resume} cannot be read.`);
-    return { state: parseRunState(text), path: resolve(resume) };
+    return { state: takeUp(parseRunState(text)), path: resolve(resume) };
   }
   const text = await readConstraintFile(file!);
   const id = `run-${randomBytes(6).toString('hex')}`;
@@ -48,6 +50,12 @@ async function openState(
   const folder = optionText(input, 'output') ?? join('engines', nameIn(text));
   const request = { fileName: resolve(file!), text, origin: 'command-line' } as const;
   return { state: startRun(id, request, resolve(folder)), path: resolve(path) };
+}
+
+/** A run that agents could not finish gets fresh attempts; every other one goes on where it stopped. */
+function takeUp(state: RunState): RunState {
+  const isStopped = state.status === 'failed' && state.agents !== undefined && state.agents.stop !== null;
+  return isStopped ? step(state, { type: 'retried' }).state : state;
 }
 
 /** The file's name field as far as a folder may be called so; the constraints stage judges it properly. */
@@ -70,6 +78,7 @@ export async function buildRun(
     readonly baseline: boolean;
     readonly runSeed: number | undefined;
     readonly stopAfter: RunStep | undefined;
+    readonly agents?: LocalAgents | undefined;
   },
 ): Promise<{ state: RunState; report: Report | undefined }> {
   const { config, progress } = context;
@@ -83,6 +92,7 @@ export async function buildRun(
       weightsRoot: config.weightsRoot,
       baseline: options.baseline,
       runSeed: options.runSeed,
+      agents: options.agents,
       onStep: (step) => progress.start(step),
       onStepEnd: (_, outcome) => progress.end(outcome),
       save: (next) => saveState(path, next),
@@ -126,16 +136,19 @@ export const buildCommand: Command = {
     state: { type: 'string', value: 'FILE', help: 'where the state of the run is saved after each step' },
     'stop-after': { type: 'string', value: 'STEP', help: `one of ${localSteps.join(', ')}` },
     resume: { type: 'string', value: 'FILE', help: 'take up a run from its saved state' },
+    ...buildAgentOptions,
   },
   examples: [
     'npx metainfer build knowledge/examples/qwen3-0.6b.yaml',
+    'npx metainfer build my.yaml --llm http://localhost:11434/v1 --model qwen3-coder:30b',
     'npx metainfer build my.yaml --state run.json --stop-after generate',
     'npx metainfer build --resume run.json',
   ],
   async run(input, context) {
     const stopAfter = stopAfterOption(input);
-    const options = { baseline: wantsBaseline(input), runSeed: seedOption(input), stopAfter };
     const { state, path } = await openState(input, context);
+    const agents = await openBuildAgents(input, context, path);
+    const options = { baseline: wantsBaseline(input), runSeed: seedOption(input), stopAfter, agents };
     const end = await buildRun(state, path, context, options);
     return buildResult(end.state, path, end.report);
   },

@@ -3,31 +3,29 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { insertFigures } from '../generation/provenance-file.ts';
 import { writeEngine } from '../generation/write-engine.ts';
-import type { Catalog } from '../model/catalog.ts';
 import { AppError } from '../model/errors.ts';
 import { Report } from '../model/report.ts';
 import type { LocalStep, RunEvent, RunState, RunStep } from '../model/run.ts';
+import { generationTask } from '../pipeline/agent-transitions.ts';
 import { effectsOf, step } from '../pipeline.ts';
+import { startAgentWork } from '../plan/agent-work.ts';
 import { composePrepared, type PreparedEngine, prepareEngine } from '../preparation/prepare-engine.ts';
 import { type Request, readRequest } from '../preparation/read-request.ts';
 import { hashEngineTree } from '../verification/engine-tree.ts';
 import { renderFigures } from '../verification/render-report.ts';
 import { benchmarkOutcome, verificationOutcome } from '../verification/report-outcomes.ts';
+import { type AgentRunner, agentFilesOf, attemptNext } from './agents/agent-steps.ts';
+import { diagnoseFailure } from './agents/diagnose-step.ts';
+import { optimizeNext } from './agents/optimize-step.ts';
+import { withGenerationRecord } from './agents/with-generation-record.ts';
 import { rememberWeights } from './engine-folder.ts';
 import { measureEngine, verifyFolder } from './judge-engine.ts';
 
 /** What a run on this machine may use. */
-export interface LocalRunner {
-  readonly catalog: Catalog;
+export interface LocalRunner extends AgentRunner {
   readonly weightsRoot: string | undefined;
-  readonly cacheFolder: string;
-  readonly sandbox: 'auto' | 'off';
   readonly baseline: boolean;
-  readonly runSeed: number | undefined;
-  readonly signal: AbortSignal;
   readonly onStep: (step: RunStep) => void;
-  readonly onDetail: (text: string) => void;
-  readonly onNote: (text: string) => void;
   readonly onStepEnd: (step: RunStep, outcome: string) => void;
   /** Saves the state after every event, before anything else happens. */
   readonly save: (state: RunState) => Promise<void>;
@@ -44,10 +42,12 @@ export async function driveRun(start: RunState, runner: LocalRunner, stopAfter?:
     if (effect === undefined || effect.type === 'announce-end') return state;
     const performed = effect.step;
     runner.onStep(performed);
+    const began = performance.now();
     const event = await performStep(state, performed, runner);
     // Stopped by hand: the state stays where it was, so that the run can be taken up again.
     if (event.type === 'cancelled') return state;
-    state = step(state, event).state;
+    const wallSeconds = (state.wallSeconds ?? 0) + (performance.now() - began) / 1000;
+    state = { ...step(state, event).state, wallSeconds };
     await runner.save(state);
     runner.onStepEnd(performed, state.failure === undefined ? describe(event) : 'failed');
     if (performed === stopAfter) return state;
@@ -70,28 +70,44 @@ const steps: Readonly<Record<LocalStep, (state: RunState, runner: LocalRunner) =
     return { type: 'constraints-accepted', constraints, sha256 };
   },
   plan: async (state, runner) => {
-    const { plan, planSha256 } = prepareEngine(await requestOf(state, runner), runner.catalog);
-    return { type: 'plan-made', sha256: planSha256, missing: plan.missing };
+    const request = await requestOf(state, runner);
+    const { plan, planSha256 } = prepareEngine(request, runner.catalog, {
+      agents: { hasModel: runner.agents !== undefined },
+    });
+    const agents = runner.agents && startAgentWork(plan, runner.agents.settings, request.constraints);
+    return {
+      ...{ type: 'plan-made', sha256: planSha256, missing: plan.missing },
+      ...(agents === undefined ? {} : { agents }),
+    };
   },
   generate: async (state, runner) => {
     const prepared = await preparedOf(state, runner);
-    await writeEngine(composePrepared(prepared), state.folder);
+    const task = generationTask(state);
+    if (task.kind === 'attempt') return attemptNext(state, task.work, prepared, runner);
+    const agentFiles = await agentFilesOf(state, runner);
+    await writeEngine(composePrepared(prepared, { agentFiles, isPartial: !task.isComplete }), state.folder);
     await rememberWeights(runner.cacheFolder, state.folder, prepared.request);
-    return { type: 'engine-generated', treeSha256: hashEngineTree(state.folder), isComplete: true };
+    const { isComplete } = task;
+    return { type: 'engine-generated', treeSha256: hashEngineTree(state.folder), isComplete };
   },
   verify: async (state, runner) => {
     const prepared = await preparedOf(state, runner);
     requireSameTree(state);
-    const report = await verifyFolder(prepared, state.folder, {
+    const verified = await verifyFolder(prepared, state.folder, {
       ...runner,
       runSeed: runner.runSeed ?? randomInt(2 ** 31),
     });
+    const report = await withGenerationRecord(verified, state, prepared.request, runner);
     return { type: 'verified', outcome: verificationOutcome(report, await saveReport(state.folder, report)) };
   },
+  diagnose: async (state, runner) =>
+    diagnoseFailure(state, await preparedOf(state, runner), await readReport(state.folder), runner),
+  optimize: async (state, runner) => optimizeNext(state, await preparedOf(state, runner), runner),
   bench: async (state, runner) => {
     const prepared = await preparedOf(state, runner);
     requireSameTree(state);
-    const report = await measureEngine(prepared, state.folder, await readReport(state.folder), runner);
+    const measured = await measureEngine(prepared, state.folder, await readReport(state.folder), runner);
+    const report = await withGenerationRecord(measured, state, prepared.request, runner);
     await saveReport(state.folder, report);
     return { type: 'benchmarked', outcome: benchmarkOutcome(report) };
   },
@@ -104,8 +120,15 @@ function requestOf(state: RunState, runner: LocalRunner): Promise<Request> {
 
 /** The plan made again; it must be the one that the run went on with. */
 async function preparedOf(state: RunState, runner: LocalRunner): Promise<PreparedEngine> {
-  const prepared = prepareEngine(await requestOf(state, runner), runner.catalog);
-  if (prepared.planSha256 === state.planSha256) return prepared;
+  const request = await requestOf(state, runner);
+  const hasModel = state.agents !== undefined;
+  const prepared = prepareEngine(request, runner.catalog, { agents: { hasModel } });
+  if (prepared.planSha256 === state.planSha256) {
+    const rewritten = new Set(state.agents?.contracts.map(({ contract }) => contract));
+    return rewritten.size === 0
+      ? prepared
+      : prepareEngine(request, runner.catalog, { agents: { hasModel, rewritten } });
+  }
   throw new AppError(
     'RUN_STATE_INVALID',
     'The plan of this run comes out differently now: the knowledge or the checkpoint changed since. Start the run anew.',

@@ -1,5 +1,7 @@
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { listAgentPaths } from '../../generation/agent-sources.ts';
+import { checkAgentCode } from '../../generation/check-agent-code.ts';
 import { renderConfigHeader } from '../../generation/config-header.ts';
 import type { AgentFile } from '../../model/agent-work.ts';
 import { AppError } from '../../model/errors.ts';
@@ -16,7 +18,8 @@ import {
 import { scanFile } from '../../verification/gates/static.ts';
 import { runUnitJobs } from '../../verification/gates/unit.ts';
 import { closureOf } from '../../verification/gates/unit-jobs.ts';
-import { writeContractFolder } from './contract-folder.ts';
+import type { Limits } from '../../verification/sandbox.ts';
+import { type ContractFolder, writeContractFolder } from './contract-folder.ts';
 
 export interface ContractCheck {
   readonly prepared: PreparedEngine;
@@ -29,11 +32,13 @@ export interface ContractCheck {
   readonly signal: AbortSignal;
   /** Inputs of the unit gate are drawn from it. */
   readonly runSeed: number;
+  /** Tighter than usual, for the compiler and for the programs of the unit gate. */
+  readonly limits?: { readonly compile?: Partial<Limits>; readonly unit?: Partial<Limits> };
 }
 
 /** One file is compiled, and its symbols are called at small shapes: what takes longer has gone wrong. */
-const compileLimits = { wallSeconds: 90, cpuSeconds: 90, memoryBytes: 2 * 2 ** 30 };
-const unitLimits = { wallSeconds: 60, cpuSeconds: 120, memoryBytes: 3 * 2 ** 30 };
+const usualCompileLimits = { wallSeconds: 90, cpuSeconds: 90, memoryBytes: 2 * 2 ** 30 };
+const usualUnitLimits = { wallSeconds: 60, cpuSeconds: 120, memoryBytes: 3 * 2 ** 30 };
 
 /** @throws AppError SANDBOX_UNAVAILABLE: what an agent wrote is neither compiled nor run without a sandbox */
 export function requireSandbox({ sandbox }: Toolchain): void {
@@ -53,37 +58,53 @@ export async function checkContract(check: ContractCheck): Promise<Finding[]> {
   requireSandbox(check.toolchain);
   const file = check.agentFiles.get(check.contract);
   if (file === undefined) throw new AppError('INTERNAL', `${check.contract} has no file to check.`);
-  const below = join(check.cacheFolder, 'contracts');
-  const engine = await writeContractFolder(check.prepared, check.agentFiles, below);
+  const folder = await writeContractFolder(
+    check.prepared,
+    check.agentFiles,
+    join(check.cacheFolder, 'contracts'),
+  );
+  const { engine } = folder;
   try {
     const contract = engine.contracts.find(({ id }) => id === check.contract);
     if (contract?.source == null)
-      throw new AppError('INTERNAL', `${check.contract} is no contract of this engine.`);
-    return placeFindings(engine, await runContractGates(check, engine, contract));
+      throw new AppError('INTERNAL', `${check.contract} is no contract of this engine that an agent writes.`);
+    const faults = scanContract(check, folder, contract.source);
+    if (faults.length > 0) return faults;
+    return placeFindings(engine, await compileAndRun(check, engine, contract));
   } finally {
     await rm(engine.folder, { recursive: true, force: true });
   }
 }
 
-async function runContractGates(
+function scanContract(check: ContractCheck, { engine, files }: ContractFolder, source: string): Finding[] {
+  const { text } = files.find(({ path }) => path === source)!;
+  const headers = new Set(files.map(({ path }) => path).filter((path) => path.endsWith('.h')));
+  const paths = [...listAgentPaths(check.prepared.selection)].filter(([path]) => path === source);
+  const problems = checkAgentCode(files, new Map(paths))
+    // The scan of the static gate names those.
+    .filter(({ code }) => code !== 'include-not-allowed')
+    .map(({ line = null, message, code }) =>
+      makeFinding('static', check.contract, message, { code }, { file: source, line }),
+    );
+  return [...scanFile(engine, headers, source, text), ...problems];
+}
+
+async function compileAndRun(
   check: ContractCheck,
   engine: EngineUnderTest,
   contract: EngineContract,
 ): Promise<Finding[]> {
-  const source = contract.source!;
-  const headers = new Set(['config.h', ...engine.contracts.map(({ header }) => header)]);
-  const faults = scanFile(engine, headers, source, await readFile(join(engine.folder, source), 'utf8'));
-  if (faults.length > 0) return faults;
-  const toolchain = { ...check.toolchain, signal: check.signal };
-  const compiled = await compileAlone(engine, contract, { ...toolchain, limits: compileLimits });
+  const compileLimits = { ...usualCompileLimits, ...check.limits?.compile };
+  const unitLimits = { ...usualUnitLimits, ...check.limits?.unit };
+  const toolchain = { ...check.toolchain, signal: check.signal, limits: compileLimits };
+  const compiled = await compileAlone(engine, contract, toolchain);
   if (compiled.length > 0) return compiled;
   const needed = closureOf(engine.contracts, contract.id);
-  const isComplete = needed.every(({ id, source: text }) => text !== null || isHeaderOnly(check, id));
+  const isComplete = needed.every(({ id, source }) => source !== null || isHeaderOnly(check, id));
   if (!isComplete) return [];
   const { findings } = await runUnitJobs(
     {
-      ...{ engine, runSeed: check.runSeed, renderConfigHeader, scratchFolder: engine.folder },
-      toolchain: { ...toolchain, limits: compileLimits },
+      ...{ engine, toolchain, runSeed: check.runSeed, renderConfigHeader, scratchFolder: engine.folder },
       effort: { oracleTokens: 0, processes: 1, variants: true, sanitize: false, unitLimits },
     },
     { only: contract.id, stopAtFirstFailure: true },

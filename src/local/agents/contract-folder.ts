@@ -1,46 +1,36 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { listedConstants, toConfigInput } from '../../generation/compose-engine.ts';
-import { renderConfigHeader } from '../../generation/config-header.ts';
 import type { AgentFile } from '../../model/agent-work.ts';
-import { isConfigConstant } from '../../model/config-constants.ts';
-import type { PreparedEngine } from '../../preparation/prepare-engine.ts';
+import type { EngineFile } from '../../model/engine.ts';
+import { composePrepared, type PreparedEngine } from '../../preparation/prepare-engine.ts';
 import type { EngineUnderTest } from '../../verification/gate-context.ts';
 import { engineUnderTest } from '../judge-engine.ts';
 
+export interface ContractFolder {
+  readonly engine: EngineUnderTest;
+  readonly files: readonly EngineFile[];
+}
+
 /**
- * Writes what there is of the engine so far into a fresh folder below `below`: every header, config.h with all that
- * its contracts list, realizations, and the files of agents. Not the engine's folder: nothing here is published.
+ * Writes the C++ of the engine as far as it has come into a fresh folder below `below`: every header, config.h,
+ * realizations, and the files of agents. The texts are those of the finished engine, so that what is compiled here is
+ * in the cache when the whole is built.
  */
 export async function writeContractFolder(
   prepared: PreparedEngine,
   agentFiles: ReadonlyMap<string, AgentFile>,
   below: string,
-): Promise<EngineUnderTest> {
+): Promise<ContractFolder> {
   await mkdir(below, { recursive: true });
   const folder = await mkdtemp(join(below, 'engine-'));
-  const { request, selection, platform } = prepared;
-  const config = {
-    ...toConfigInput(request.constraints, request.model.facts, platform),
-    modelConfig: request.model.config,
-  };
-  const wanted = new Set([...listedConstants(selection)].filter(isConfigConstant));
-  await writeFile(join(folder, 'config.h'), renderConfigHeader(config, wanted));
+  const composed = composePrepared(prepared, { agentFiles, isPartial: true });
+  const files = composed.files.filter(({ path }) => /\.(?:h|cpp)$/.test(path));
+  for (const { path, text } of files) await writeFile(join(folder, path), text);
   const engine = engineUnderTest(prepared, folder);
+  const isThere = new Set(files.map(({ path }) => path));
   const contracts = engine.contracts.map((entry) => ({
     ...entry,
-    source: agentFiles.has(entry.id) ? sourceOf(entry.header) : entry.source,
-    isAgentWritten: agentFiles.has(entry.id),
+    source: entry.source !== null && isThere.has(entry.source) ? entry.source : null,
   }));
-  for (const { contract, realization } of selection.contracts) {
-    const { name, text } = contract.header;
-    await writeFile(join(folder, name), text);
-    const source = agentFiles.get(contract.frontMatter.id)?.text ?? realization?.text;
-    if (source !== undefined) await writeFile(join(folder, sourceOf(name)), source);
-  }
-  return { ...engine, contracts };
-}
-
-function sourceOf(header: string): string {
-  return header.replace(/\.h$/, '.cpp');
+  return { engine: { ...engine, contracts }, files };
 }
