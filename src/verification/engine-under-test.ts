@@ -48,6 +48,7 @@ function describeContracts(
       header: contract.header.name,
       source: hasSource ? contract.header.name.replace(/\.h$/, '.cpp') : null,
       requires: [...requires, ...replacing],
+      isAgentWritten: status === 'agent',
       config,
       gate: contract.gate ?? null,
       shim: contract.shim?.text ?? null,

@@ -77,15 +77,25 @@ function skipped(gate: GateName, reason: string): GateResult {
   return { gate, status: 'skipped', reason, seconds: 0, findings: [], measurements: {} };
 }
 
+/**
+ * Of an engine that agents wrote, each contract is judged by itself even where the whole doesn't build: one report then
+ * names every faulty contract, and repair doesn't go through them one by one.
+ */
+function needsOf(gate: CorrectnessGate, { engine }: GateContext): readonly CorrectnessGate[] {
+  const isWritten = engine.contracts.some(({ isAgentWritten }) => isAgentWritten === true);
+  return gate === 'unit' && isWritten ? ['static'] : needs[gate];
+}
+
 /** Why a gate can't run after these results; undefined where it can. */
 function obstacle(
   gate: CorrectnessGate,
+  context: GateContext,
   results: readonly GateResult[],
   stopAtFirst: boolean,
 ): string | undefined {
   const red = results.find((result) => result.status === 'failed');
   if (stopAtFirst && red !== undefined) return `gate ${red.gate} failed`;
-  const missing = needs[gate].find((needed) => {
+  const missing = needsOf(gate, context).find((needed) => {
     const status = results.find((result) => result.gate === needed)?.status;
     return status === 'failed' || status === 'skipped';
   });
@@ -99,7 +109,7 @@ export async function runGates(context: GateContext, options: RunGatesOptions = 
   ) as CorrectnessGate[];
   const results: GateResult[] = [];
   for (const gate of wanted) {
-    const reason = obstacle(gate, results, options.stopAtFirstFailure === true);
+    const reason = obstacle(gate, context, results, options.stopAtFirstFailure === true);
     if (reason !== undefined) {
       results.push(skipped(gate, reason));
       continue;

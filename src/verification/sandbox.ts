@@ -99,7 +99,8 @@ function bubblewrap(confinement: Confinement): string[] {
 export function confine(command: readonly string[], confinement: Confinement, limits: Limits): string[] {
   const limited = [
     '/usr/bin/prlimit',
-    `--cpu=${Math.ceil(limits.cpuSeconds)}`,
+    // SIGXCPU first, which tells the reason; SIGKILL a second later for who ignores it.
+    `--cpu=${Math.ceil(limits.cpuSeconds)}:${Math.ceil(limits.cpuSeconds) + 1}`,
     `--fsize=${limits.fileBytes}`,
     '--core=0',
     // Counts every process of the user outside a user namespace, so it bounds only inside one.

@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkContract } from '../../../src/local/agents/check-contract.ts';
+import { measureTree } from '../../../src/verification/process-tree.ts';
+import { isLacking } from '../../fixtures/needed-tool.ts';
+import { type AgentSubject, openSubject, withText } from './agent-subject.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'metainfer-hostile-'));
+let subject: AgentSubject;
+beforeAll(async () => {
+  subject = await openSubject(root);
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const signature = 'std::string take_valid_utf8(std::string& pending, bool end) {';
+// Ours need a small part of it, so that the attacks end soon.
+const limits = {
+  compile: { wallSeconds: 40, cpuSeconds: 8, memoryBytes: 2 ** 30 },
+  unit: { wallSeconds: 15, cpuSeconds: 6, memoryBytes: 2 ** 29, scratchBytes: 2 ** 26, outputBytes: 2 ** 20 },
+};
+
+/** text.utf8 with more includes, more declarations, and more to do whenever it is called. */
+async function attack(parts: { includes?: string[]; outside?: string; inside?: string }) {
+  const files = withText(subject.files, 'text.utf8', (text) =>
+    [...(parts.includes ?? []).map((name) => `#include ${name}`), text]
+      .join('\n')
+      .replace(signature, `${parts.outside ?? ''}\n${signature}\n${parts.inside ?? ''}`),
+  );
+  const { prepared, toolchain, cacheFolder } = subject;
+  const findings = await checkContract({
+    ...{ prepared, agentFiles: files, contract: 'text.utf8', toolchain, cacheFolder, limits, runSeed: 1 },
+    signal: new AbortController().signal,
+  });
+  expect(findings.length).toBeGreaterThan(0);
+  expect(findings.every(({ contract }) => contract === 'text.utf8')).toBe(true);
+  // Nothing it started is left.
+  expect(measureTree(process.pid).pids.length).toBeLessThan(6);
+  return findings[0]!;
+}
+
+describe.skipIf(isLacking('bubblewrap'))('a hostile file ends as a finding', () => {
+  it.each([
+    [
+      'that includes a file of this machine',
+      ['"/etc/passwd"'],
+      '',
+      /#include "\/etc\/passwd" is not allowed/,
+    ],
+    ['that includes a device', ['"../../../../../../dev/zero"'], '', /is not allowed/],
+    ['that embeds a file', [], 'asm(".incbin \\"/etc/passwd\\"");', /asm is not allowed/],
+    ['that forks', ['<unistd.h>'], 'const int child = fork();', /fork is not allowed/],
+    ['that names a macro include', [], '#define A "/etc/passwd"\n#include A', /not allowed/],
+  ])('%s, before anything is compiled', async (_, includes, outside, message) => {
+    const finding = await attack({ includes, outside });
+    expect(finding.gate).toBe('static');
+    expect(finding.line).not.toBeNull();
+    expect(finding.message).toMatch(message);
+  });
+
+  it.each([
+    [
+      'that never ends in the compiler',
+      'template <unsigned long n> struct Deep { static constexpr auto v = Deep<n * 3>::v + Deep<n * 3 + 1>::v; };\nconst auto deep = Deep<1>::v;',
+    ],
+    ['with an object of gigabytes', 'char big[1ull << 33] = {1};\nchar* use_big() { return big; }'],
+    [
+      'that computes for ever while it is compiled',
+      'constexpr int spin() { int n = 0; for (int i = 0; i < 2000000000; ++i) n ^= i; return n; }\nconstexpr int spun = spin();',
+    ],
+  ])('%s', async (_, outside) => {
+    const finding = await attack({ outside });
+    expect(finding).toMatchObject({ gate: 'build', file: 'text_utf8.cpp' });
+    expect(finding.evidence.got).not.toBe('');
+  });
+
+  it.each([
+    ['that never ends', [], '', 'volatile int x = 0; for (;;) x = x + 1;', /wall-time|cpu-time/],
+    ['that prints without end', ['<cstdio>'], '', 'for (;;) std::puts("noise");', /output/],
+    [
+      'that eats memory',
+      ['<vector>'],
+      '',
+      'static std::vector<char> v; for (;;) v.resize(v.size() + (1 << 24), 1);',
+      /memory/,
+    ],
+    [
+      'that starts threads without end',
+      ['<chrono>', '<thread>', '<vector>'],
+      '',
+      'static std::vector<std::thread> all; for (;;) all.emplace_back([] { for (;;) std::this_thread::sleep_for(std::chrono::hours(1)); });',
+      /it threw|exit code|processes|cpu-time/,
+    ],
+    [
+      'that recurses without end',
+      [],
+      'int deep(int n) { volatile char pad[4096]; pad[0] = 1; return n == 0 ? pad[0] : deep(n + 1) + pad[0]; }',
+      'if (deep(1) == 7) return {};',
+      /exit code/,
+    ],
+    [
+      'that reads secrets',
+      ['<fstream>', '<stdexcept>'],
+      '',
+      'std::ifstream in("/etc/passwd"); std::string line; std::getline(in, line); throw std::runtime_error("secret: " + line);',
+      /secret: $/,
+    ],
+    [
+      'that ends the process with a good exit code',
+      ['<cstdlib>'],
+      '',
+      'std::exit(0);',
+      /the process ended: exit code 0/,
+    ],
+  ])('%s', async (_, includes, outside, inside, got) => {
+    const finding = await attack({ includes, outside, inside });
+    expect(finding).toMatchObject({ gate: 'unit', file: 'text_utf8.cpp' });
+    expect(finding.evidence.got).toMatch(got);
+    expect(finding.evidence.case).toBeDefined();
+  });
+
+  it.each(['/dev/zero', '/etc/passwd', '/nowhere'])(
+    'that puts a link to %s in the place of its results',
+    async (target) => {
+      const inside = `std::ifstream in("/proc/self/cmdline"); std::string all((std::istreambuf_iterator<char>(in)), {});
+      const std::string results(&all[all.find("/cases") + 7]);
+      std::filesystem::remove(results); std::filesystem::create_symlink("${target}", results);`;
+      const finding = await attack({ includes: ['<filesystem>', '<fstream>', '<iterator>'], inside });
+      expect(finding.evidence.got).toMatch(/the process ended/);
+    },
+  );
+});
