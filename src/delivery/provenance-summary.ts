@@ -32,8 +32,8 @@ function readProvenance(engine: RunDocuments['engine']): z.infer<typeof Provenan
 }
 
 /** The files that a model wrote, by name. */
-export function filesByModel(engine: RunDocuments['engine']): readonly string[] {
-  const files = readProvenance(engine)?.files ?? [];
+export function filesByModel(engine: RunDocuments['engine'] | undefined): readonly string[] {
+  const files = engine === undefined ? [] : (readProvenance(engine)?.files ?? []);
   return files.filter(({ origin }) => origin.kind === 'agent').map(({ path }) => path);
 }
 

@@ -78,17 +78,26 @@ function renderOpening(view: RunView, inPlace: number): string {
   return `${where}${next === '' ? '' : `**What to do:** ${next}`}`;
 }
 
+/** The description of the pull request has the whole list. */
+function writtenInWords(files: readonly string[]): string {
+  if (files.length === 0) return 'what `provenance.yaml` says it did';
+  const shown = files.slice(0, 6).map((file) => codeSpan(file));
+  const more = files.length - shown.length;
+  return more === 0
+    ? listWords(shown)
+    : `${shown.join(', ')} and ${more} more files (all are listed in the description)`;
+}
+
 /** A verdict says that it computes the right thing fast enough; these are left to a person. */
 function renderReviewHints(view: RunView): string {
   const { plan, engine } = view;
   const isComposed = plan?.cost.modelTokens === 0;
-  const written = engine === undefined ? [] : filesByModel(engine);
   return details(
     'For the reviewer',
     [
       isComposed
         ? '- Every line comes from realizations that were verified before; no model wrote any of it. `provenance.yaml` has the hashes.'
-        : `- A model wrote ${written.length === 0 ? 'what `provenance.yaml` says it did' : listWords(written.map((file) => codeSpan(file)))}: the gates hold it to its contracts, and it deserves your eyes all the same.`,
+        : `- A model wrote ${writtenInWords(filesByModel(engine))}: the gates hold it to its contracts, and it deserves your eyes all the same.`,
       '- The verdict is bound to the bytes of the engine folder without its README and `report.json`: a later commit to it is a new engine.',
       '- `report.json` names seed, compiler and machine, and the command that repeats it.',
     ].join('\n'),

@@ -5,6 +5,7 @@ import type { RunEvent } from '../../model/run.ts';
 import type { RunRecord } from '../../model/run-record.ts';
 import { benchmarkOutcome, verificationOutcome } from '../../verification/report-outcomes.ts';
 import { type AppContext, clientOf } from '../app-context.ts';
+import { withGenerationRecord } from '../with-generation-record.ts';
 
 /** Reads what the runner uploaded. It is believed only where it belongs to this request and to this engine's bytes. */
 export async function judge(context: AppContext, run: RunRecord): Promise<RunEvent> {
@@ -44,12 +45,13 @@ export async function judge(context: AppContext, run: RunRecord): Promise<RunEve
     );
     throw await endAttempt(context, run, `refused: ${code}`, error);
   }
-  await context.store.saveDocument(run.id, 'report', read.report);
-  const verification = verificationOutcome(read.report, `${github.enginePath}/report.json`);
-  const benchmark = verification.passed ? benchmarkOutcome(read.report) : null;
-  const red = read.report.gates.find(({ status }) => status === 'failed');
+  const report = await withGenerationRecord(context, run, read.report);
+  await context.store.saveDocument(run.id, 'report', report);
+  const verification = verificationOutcome(report, `${github.enginePath}/report.json`);
+  const benchmark = verification.passed ? benchmarkOutcome(report) : null;
+  const red = report.gates.find(({ status }) => status === 'failed');
   const outcome =
-    read.report.verdict === 'passed' ? 'passed' : red === undefined ? 'goal missed' : `failed: ${red.gate}`;
+    report.verdict === 'passed' ? 'passed' : red === undefined ? 'goal missed' : `failed: ${red.gate}`;
   await context.store.endAttempt(run.id, requestId, outcome);
   return { type: 'judged', verification, benchmark };
 }
