@@ -2,8 +2,10 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
 import { promisify } from 'node:util';
+import { examineEndpoint } from '../adapters/llm/examine-endpoint.ts';
+import { openLlmSettings } from '../adapters/llm/open-llm-settings.ts';
 import { findLlamaCpp, llamaCppVersion } from '../verification/llama-cpp.ts';
-import type { Command } from './command.ts';
+import { type Command, type CommandContext, type CommandInput, optionText } from './command.ts';
 
 const run = promisify(execFile);
 
@@ -133,14 +135,41 @@ function renderFindings(findings: readonly Finding[]): string {
     .join('\n');
 }
 
+/** The endpoint of the language model, where one is named. */
+async function examineModel(input: CommandInput, { config, progress, signal }: CommandContext) {
+  const llm = optionText(input, 'llm') ?? config.llm.settings;
+  if (llm === undefined) return [];
+  progress.start(`Asking ${new URL(llm, 'file:').host || llm}`);
+  const model = optionText(input, 'model') ?? config.llm.model;
+  const { settings, apiKey } = await openLlmSettings({ llm, model, keyOf: config.llm.keyOf });
+  const findings = await examineEndpoint(settings, apiKey, signal);
+  progress.end('done');
+  return findings;
+}
+
 export const doctorCommand: Command = {
   name: 'doctor',
-  summary: 'Say what this machine has and lacks',
+  summary: 'Say what this machine, and the endpoint of a language model, has and lacks',
   positionals: [],
-  options: {},
-  examples: ['npx metainfer doctor', 'npx metainfer doctor --json'],
-  async run() {
-    const findings = await examineMachine();
+  options: {
+    llm: {
+      type: 'string',
+      value: 'URL|FILE',
+      help: 'also examine this endpoint: base URL, or YAML file with settings (default: METAINFER_LLM)',
+    },
+    model: {
+      type: 'string',
+      value: 'NAME',
+      help: 'model to ask (default: METAINFER_LLM_MODEL, or the only one there)',
+    },
+  },
+  examples: [
+    'npx metainfer doctor',
+    'npx metainfer doctor --json',
+    'npx metainfer doctor --llm http://localhost:11434/v1 --model qwen3:8b',
+  ],
+  async run(input, context) {
+    const findings = [...(await examineMachine()), ...(await examineModel(input, context))];
     return {
       exitCode: describeMissing(findings).length === 0 ? 0 : 3,
       data: { findings },

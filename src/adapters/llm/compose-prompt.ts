@@ -1,6 +1,7 @@
 import type { BegunCall } from '../../model/completion-ledger.ts';
 import type { ModelRequest } from '../../model/language-model.ts';
 import { describeFormat, responseFormat } from './answer-format.ts';
+import { deliveryOf, samplingOf } from './dialect.ts';
 import { fitPrompt } from './fit-prompt.ts';
 import { settingsOf } from './request-key.ts';
 import type { CompletionBody } from './send-completion.ts';
@@ -79,17 +80,12 @@ export function toBody(
 ): CompletionBody {
   const role = settingsOf(session.settings, request.role);
   const { dialect } = session.traitsOf(role.model);
-  const optional = { temperature: role.temperature, seed: role.seed, reasoning_effort: role.reasoningEffort };
-  const accepted = Object.entries(optional).filter(
-    ([name, value]) => value !== undefined && ![...dialect.refused].some((refused) => refused === name),
-  );
   return {
     model: role.model,
     messages: prompt.messages,
     [dialect.lengthName]: longestAnswer,
-    ...Object.fromEntries(accepted),
+    ...samplingOf(role, dialect),
     ...(prompt.isStructured ? { response_format: responseFormat(request.expects) } : {}),
-    ...(dialect.streams ? { stream: true } : {}),
-    ...(dialect.streams && dialect.reportsUsage ? { stream_options: { include_usage: true } } : {}),
+    ...deliveryOf(dialect),
   } as unknown as CompletionBody;
 }

@@ -1,4 +1,5 @@
 import type { LlmSettings } from '../../model/llm-settings.ts';
+import type { RoleSettings } from './request-key.ts';
 
 /** What the endpoint has turned out to accept; learned from its refusals, for the life of the object. */
 export interface Dialect {
@@ -15,8 +16,8 @@ export interface Dialect {
   longestAnswer: number | undefined;
 }
 
-export const optionalParameters = ['temperature', 'seed', 'reasoning_effort'] as const;
-export type OptionalParameter = (typeof optionalParameters)[number];
+const optionalParameters = ['temperature', 'seed', 'reasoning_effort'] as const;
+type OptionalParameter = (typeof optionalParameters)[number];
 
 export function createDialect(settings: LlmSettings): Dialect {
   return {
@@ -28,6 +29,19 @@ export function createDialect(settings: LlmSettings): Dialect {
     contextTokens: settings.context_tokens,
     longestAnswer: undefined,
   };
+}
+
+/** Parameters of the role that are set and not refused. */
+export function samplingOf(role: RoleSettings, dialect: Dialect): Readonly<Record<string, unknown>> {
+  const values = { temperature: role.temperature, seed: role.seed, reasoning_effort: role.reasoningEffort };
+  const sent = optionalParameters.filter((name) => values[name] !== undefined && !dialect.refused.has(name));
+  return Object.fromEntries(sent.map((name) => [name, values[name]]));
+}
+
+/** How the answer is to arrive. */
+export function deliveryOf(dialect: Dialect): Readonly<Record<string, unknown>> {
+  if (!dialect.streams) return {};
+  return { stream: true, ...(dialect.reportsUsage ? { stream_options: { include_usage: true } } : {}) };
 }
 
 /** A refused request, in lower case, as far as it tells what was wrong. */

@@ -38,15 +38,28 @@ async function fetchWithPlainErrors(target: string | URL | Request, init?: Reque
   return new Response(JSON.stringify({ error: readErrorBody(text) }), { status: response.status, headers });
 }
 
-/** Of `{error: {…}}`, `{error: "…"}`, `{message: "…"}` (vLLM), `{detail: …}` (FastAPI), or of a page. */
+/** Of `{error: {…}}`, `{error: "…"}` (Ollama), `{message: "…"}` (vLLM), `{detail: […]}` (FastAPI), or of a page. */
 export function readErrorBody(text: string): Readonly<Record<string, unknown>> {
   const body = parseObject(text);
   if (body === undefined) return { message: textOfPage(text), type: 'not_json' };
-  const { error, detail } = body;
+  const { error, detail, message } = body;
   if (typeof error === 'object' && error !== null) return error as Record<string, unknown>;
   if (typeof error === 'string') return { ...body, message: error };
-  if (typeof body.message === 'string') return body;
-  return { message: JSON.stringify(detail ?? body) };
+  if (typeof message === 'string') return body;
+  return readComplaints(detail ?? message) ?? { message: JSON.stringify(detail ?? body) };
+}
+
+/** `[{loc: ['body', 'seed'], msg: '…', input: …}]`: the input, which may be the whole prompt, is left out. */
+function readComplaints(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const complaints = value.flatMap((entry: { loc?: unknown; msg?: unknown } | null) =>
+    typeof entry?.msg === 'string'
+      ? [{ loc: Array.isArray(entry.loc) ? entry.loc.map(String) : [], msg: entry.msg }]
+      : [],
+  );
+  if (complaints.length === 0) return undefined;
+  const param = complaints[0]!.loc.find((part) => part !== 'body');
+  return { message: complaints.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; '), param };
 }
 
 function parseObject(text: string): Record<string, unknown> | undefined {

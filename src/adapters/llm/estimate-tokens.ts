@@ -12,13 +12,17 @@ export interface TokenEstimator {
   estimate(texts: readonly string[]): number;
   /** What the endpoint reported for these texts. */
   learn(texts: readonly string[], promptTokens: number): void;
-  /** Whether a reported count is far too small for these texts: an endpoint that cut the prompt without a word. */
-  isImplausible(texts: readonly string[], promptTokens: number): boolean;
+  /**
+   * What a reported count means. `cut`: far too small for these texts, as of an endpoint that cuts long prompts without
+   * a word; `partial`: smaller than what it has read before, as of one that doesn't count what it had in its cache.
+   */
+  judge(texts: readonly string[], promptTokens: number): 'plausible' | 'cut' | 'partial';
 }
 
 export function createTokenEstimator(): TokenEstimator {
   let highest: number | undefined;
   let lowest: number | undefined;
+  let mostTokens = 0;
   const overheadOf = (texts: readonly string[]) => texts.length * perMessage;
   return {
     estimate(texts) {
@@ -33,11 +37,14 @@ export function createTokenEstimator(): TokenEstimator {
       const ratio = promptTokens / size;
       highest = Math.max(highest ?? 0, ratio);
       lowest = Math.min(lowest ?? ratio, ratio);
+      mostTokens = Math.max(mostTokens, promptTokens);
     },
-    isImplausible(texts, promptTokens) {
+    judge(texts, promptTokens) {
       const size = texts.reduce((sum, text) => sum + weigh(text), 0);
       // No tokenizer in use puts more than ten bytes of code and prose into a token, on average.
-      return size > 2000 && promptTokens < size * Math.max(0.2, (lowest ?? 0) / 2);
+      if (size < 2000 || promptTokens >= size * Math.max(0.2, (lowest ?? 0) / 2)) return 'plausible';
+      // What is cut keeps half of the context at least.
+      return promptTokens * 2 < mostTokens ? 'partial' : 'cut';
     },
   };
 }

@@ -144,7 +144,9 @@ function checkPromptCount(
   const { estimator } = session.traitsOf(model);
   const promptTokens = completion.usage?.promptTokens;
   if (promptTokens === undefined) return completion;
-  if (estimator.isImplausible(texts, promptTokens)) return { ...completion, finishReason: 'prompt-cut' };
+  const judgement = estimator.judge(texts, promptTokens);
+  if (judgement === 'cut') return { ...completion, finishReason: 'prompt-cut' };
+  if (judgement === 'partial') return { ...completion, usage: null };
   estimator.learn(texts, promptTokens);
   return completion;
 }
