@@ -10,7 +10,6 @@ import { exitCodeOf, parseRunState, startRun, step } from '../pipeline.ts';
 import { openKnowledge } from '../preparation/knowledge-base.ts';
 import { readConstraintFile } from '../preparation/read-request.ts';
 import { renderReport } from '../verification/render-report.ts';
-import { buildAgentOptions, openBuildAgents } from './build-agents.ts';
 import {
   type Command,
   type CommandContext,
@@ -19,6 +18,7 @@ import {
   optionText,
 } from './command.ts';
 import { judgeOptions, seedOption, wantsBaseline } from './judge-options.ts';
+import { agentOptions, openAgents } from './open-agents.ts';
 
 function stopAfterOption(input: CommandInput): RunStep | undefined {
   const written = optionText(input, 'stop-after');
@@ -136,7 +136,7 @@ export const buildCommand: Command = {
     state: { type: 'string', value: 'FILE', help: 'where the state of the run is saved after each step' },
     'stop-after': { type: 'string', value: 'STEP', help: `one of ${localSteps.join(', ')}` },
     resume: { type: 'string', value: 'FILE', help: 'take up a run from its saved state' },
-    ...buildAgentOptions,
+    ...agentOptions,
   },
   examples: [
     'npx metainfer build knowledge/examples/qwen3-0.6b.yaml',
@@ -147,7 +147,7 @@ export const buildCommand: Command = {
   async run(input, context) {
     const stopAfter = stopAfterOption(input);
     const { state, path } = await openState(input, context);
-    const agents = await openBuildAgents(input, context, path);
+    const agents = await openAgents(input, context, path);
     const options = { baseline: wantsBaseline(input), runSeed: seedOption(input), stopAfter, agents };
     const end = await buildRun(state, path, context, options);
     return buildResult(end.state, path, end.report);
