@@ -142,6 +142,14 @@ describe('the file-drop mode', () => {
     expect(await asked).toMatchObject({ kind: 'files', files: [{ path: 'norm_rms.cpp', text: 'int x;\n' }] });
   });
 
+  it('ends where nobody answers in time, and says which file was not answered', async () => {
+    const desk = await openDesk(undefined, 1);
+    await expect(ask(desk, 'nobody')).rejects.toMatchObject({
+      code: 'MODEL_UNAVAILABLE',
+      message: expect.stringContaining('nobody answered 0001-request.json within 1 s'),
+    });
+  });
+
   it('keeps the number of a question that nobody answered, also when the server starts again', async () => {
     const desk = await openDesk();
     const gone = new AbortController();

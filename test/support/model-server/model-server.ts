@@ -26,8 +26,9 @@ export async function startModelServer(options: ModelServerOptions): Promise<Mod
     route(request, response, options, log).catch((error: unknown) => {
       // A mistake in a test's replies must not look like an endpoint that is merely busy.
       console.error('model server (test double):', error);
-      if (response.headersSent) response.destroy();
-      else sendError(response, 501, { message: `the test double failed: ${error}`, type: 'test_double' });
+      const body = { message: `the test double failed: ${error}`, type: 'test_double' };
+      if (response.headersSent) response.end(`data: ${JSON.stringify({ error: body })}\n\n`);
+      else sendError(response, 501, body);
     });
   });
   // Streams that stall on purpose must not be ended by the server.
