@@ -10,7 +10,7 @@ import {
   makeFinding,
 } from '../gate-context.ts';
 import { runSanitizedChecks } from './sanitized.ts';
-import { ownerOfSymbol } from './symbol-owner.ts';
+import { ownerOfDiagnostic } from './symbol-owner.ts';
 
 /** The engine's translation units, in name order so that the same tree links the same way. */
 export function listSources(folder: string): string[] {
@@ -20,10 +20,13 @@ export function listSources(folder: string): string[] {
 }
 
 function toFinding(engine: EngineUnderTest, diagnostic: Diagnostic): Finding {
-  const contract = contractOfFile(engine, diagnostic.file) ?? ownerOfSymbol(engine, diagnostic.message);
-  const file = diagnostic.file === 'link' ? null : diagnostic.file;
+  const contract = ownerOfDiagnostic(engine, diagnostic);
+  // A symbol that is missing is named where it is used, which is another contract's file.
+  const isPlace = diagnostic.file !== 'link' && contractOfFile(engine, diagnostic.file) === contract;
+  const file = isPlace ? diagnostic.file : null;
   const evidence = { wanted: 'code that compiles and links', got: diagnostic.message };
-  return makeFinding('build', contract, diagnostic.message, evidence, { file, line: diagnostic.line });
+  const line = file === null ? null : diagnostic.line;
+  return makeFinding('build', contract, diagnostic.message, evidence, { file, line });
 }
 
 /** Compiles in the sandbox, plainly and with sanitizers, and runs the sanitized engine on hostile input. */

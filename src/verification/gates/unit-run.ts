@@ -10,7 +10,7 @@ import { contractOfFile, makeFinding } from '../gate-context.ts';
 import type { Limits } from '../sandbox.ts';
 import { type ProcessEnd, runSandboxed } from '../sandboxed-process.ts';
 import { decodeResults, encodeCase } from '../shim-cases.ts';
-import { ownerOfSymbol } from './symbol-owner.ts';
+import { ownerOfDiagnostic } from './symbol-owner.ts';
 import { caseAt, type DrawnCase, drawJob } from './unit-cases.ts';
 import { compareOutputs, compareRow } from './unit-compare.ts';
 import { closureOf, shimFile, type UnitContext, type UnitJob } from './unit-jobs.ts';
@@ -51,8 +51,8 @@ export async function runJob(context: UnitContext, job: UnitJob): Promise<JobOut
 }
 
 function toFinding({ engine }: UnitContext, { contract, model }: UnitJob, item: Diagnostic): Finding {
-  const owner = contractOfFile(engine, item.file) ?? ownerOfSymbol(engine, item.message) ?? contract.id;
-  const file = contractOfFile(engine, item.file) === null ? null : item.file;
+  const owner = ownerOfDiagnostic(engine, item) ?? contract.id;
+  const file = contractOfFile(engine, item.file) === owner ? item.file : null;
   const message = `${contract.id} (${model.name}) does not compile: ${item.file}: ${item.message}`;
   const evidence = { model: model.name, wanted: 'code that compiles and links', got: item.message };
   return makeFinding('unit', owner, message, evidence, { file, line: file === null ? null : item.line });
