@@ -116,7 +116,12 @@ function engineFaults(
   const result = red.find(({ gate }) => gate === leading);
   if (result === undefined) return [];
   const named = [...new Set(result.findings.flatMap(({ contract }) => contract ?? []))];
-  const roots = named.filter((id) => !named.some((other) => other !== id && needs.closureOf(id).has(other)));
+  // What is wrong by itself explains what is seen at whoever needs it.
+  const apart = namedByContractGates(red);
+  const causes = [...named, ...apart];
+  const roots = named.filter(
+    (id) => !apart.includes(id) && !causes.some((other) => other !== id && needs.closureOf(id).has(other)),
+  );
   return needs.inOrder(roots).map((root) => ({ suspects: rankAround(root, red, needs, input) }));
 }
 
