@@ -56,7 +56,13 @@ describe('answers of the model server', () => {
     const { mutations } = SabotageFile.parse(parse(await readFile('knowledge/sabotage.yaml', 'utf8')));
     for (const entry of mutations) {
       const contract = catalog.contracts.find(({ frontMatter }) => frontMatter.id === entry.contract)!;
-      const selected = { contract, realization: undefined, status: 'agent', reason: '' } as const;
+      const selected = {
+        contract,
+        realization: undefined,
+        status: 'agent',
+        reason: '',
+        requires: [],
+      } as const;
       const text = mutatedText(selected, entry);
       expect(text).not.toMatch(/^\/\/ (?:applies|requires|replaces):/m);
       expect(contract.realizations.map((realization) => realization.text)).not.toContain(text);
