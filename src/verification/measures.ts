@@ -67,6 +67,11 @@ function logNormaliser(logits: ArrayLike<number>): number {
   return highest + Math.log(sum);
 }
 
+/** A figure as evidence holds it: JSON has no NaN and no infinity. */
+export function figure(value: number): number | string {
+  return Number.isFinite(value) ? value : String(value);
+}
+
 /** Index of the largest; the lowest such index, as engines break ties. */
 export function argmax(values: ArrayLike<number>): number {
   let best = 0;
@@ -78,6 +83,13 @@ export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
   return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+type Difference = NonNullable<ReturnType<typeof firstDifference>>;
+
+/** Where two ways to the same logits part, and what each gave, as evidence: `left` is what was expected. */
+export function differenceOf({ row, column, left, right }: Difference) {
+  return { position: row, token: column, wanted: figure(left), got: figure(right) };
 }
 
 /** First place where two lists of rows differ in any bit; -0 and 0 differ, the same NaN does not. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Finding } from '../../model/report.ts';
 import { escapeOutput } from '../engine-channel.ts';
 import { type EngineSession, type GateContext, makeFinding } from '../gate-context.ts';
-import { firstDifference } from '../measures.ts';
+import { differenceOf, firstDifference } from '../measures.ts';
 import { checkpointPaths } from '../open-engine.ts';
 import type { GenerateRequest } from '../protocol-client.ts';
 import type { Random } from '../random.ts';
@@ -59,16 +59,27 @@ async function checkUsage(run: Run, folder: string): Promise<Finding[]> {
     const end = await run(args);
     if (end.exitCode === 2 && end.stderr.length > 0) continue;
     const shown = args.map((word) => (word === folder ? 'MODEL' : JSON.stringify(word))).join(' ');
-    findings.push(
-      fail(`engine ${shown}: exit code ${end.exitCode ?? end.signal}; expected 2 with a message`),
-    );
+    const wanted = 'exit code 2 and a message on stderr';
+    const got = `exit code ${end.exitCode ?? end.signal}, ${end.stderr.length} bytes on stderr`;
+    const message = `engine ${shown}: exit code ${end.exitCode ?? end.signal}; expected 2 with a message`;
+    findings.push(fail(message, { wanted, got }));
   }
   const help = await run(['--help']);
   if (help.exitCode !== 0 || !help.stdout.toString('utf8').includes('--max-tokens'))
-    findings.push(fail('--help does not list the options with exit code 0'));
+    findings.push(
+      fail('--help does not list the options with exit code 0', {
+        wanted: 'exit code 0 and the options on stdout, --max-tokens among them',
+        got: `exit code ${help.exitCode ?? help.signal}, ${escapeOutput(help.stdout.toString('utf8'), 200)}`,
+      }),
+    );
   const missing = await run([`${folder}-missing`, '--ids', '1']);
   if (missing.exitCode !== 1 || !missing.stderr.toString('utf8').includes('-missing')) {
-    findings.push(fail('a MODEL that does not exist is not refused by its name with exit code 1'));
+    findings.push(
+      fail('a MODEL that does not exist is not refused by its name with exit code 1', {
+        wanted: 'exit code 1 and the name on stderr',
+        got: `exit code ${missing.exitCode ?? missing.signal}, ${escapeOutput(missing.stderr.toString('utf8'), 200)}`,
+      }),
+    );
   }
   return findings;
 }
@@ -101,8 +112,8 @@ async function checkSameText(
     .join(', ');
   const evidence = {
     exit: end.exitCode,
-    printed: escapeOutput(printed.slice(0, 200)),
     wanted: escapeOutput(text.slice(0, 200)),
+    got: escapeOutput(printed.slice(0, 200)),
   };
   return [
     fail(`the command line prints another text than the protocol for a request with ${what}`, evidence),
@@ -128,9 +139,7 @@ async function checkLogitsFile(
   const values = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
   const rows = ids.map((_, row) => values.subarray(row * width, (row + 1) * width));
   const place = firstDifference(wanted, rows);
-  return place === null
-    ? []
-    : [fail('--logits differ from the logits of the protocol', { position: place.row, token: place.column })];
+  return place === null ? [] : [fail('--logits differ from the logits of the protocol', differenceOf(place))];
 }
 
 /** After `generate` the slot counts as empty: what is decoded next begins at position 0. */

@@ -60,7 +60,8 @@ export async function checkConfigKeys(context: GateContext): Promise<{ findings:
     const said = await refusalOf(context, folder);
     if (said === undefined || !said.includes(path.split('.').at(-1)!)) {
       const message = `a config.json with another ${path} is ${said === undefined ? 'accepted' : 'refused without naming it'}`;
-      findings.push(makeFinding('ledger', 'checkpoint.config', message, { key: path, said: said ?? null }));
+      const evidence = { key: path, wanted: `a refusal that names ${path}`, got: said ?? 'accepted' };
+      findings.push(makeFinding('ledger', 'checkpoint.config', message, evidence));
     }
     rmSync(folder, { recursive: true, force: true });
   }

@@ -1,6 +1,6 @@
 import type { Finding } from '../../model/report.ts';
 import { drawFor, type GateContext, type GateOutcome, makeFinding } from '../gate-context.ts';
-import { firstDifference } from '../measures.ts';
+import { differenceOf, firstDifference } from '../measures.ts';
 
 interface Observed {
   readonly rows: readonly Float32Array[];
@@ -37,7 +37,7 @@ export async function runDeterminismGate(context: GateContext): Promise<GateOutc
     const other = await observe(context);
     const difference = firstDifference(first.rows, other.rows);
     if (difference !== null) {
-      const evidence = { process, row: difference.row, token: difference.column };
+      const evidence = { process, ...differenceOf(difference) };
       findings.push(
         makeFinding(
           'determinism',
@@ -51,8 +51,8 @@ export async function runDeterminismGate(context: GateContext): Promise<GateOutc
       if (first[kind].join() === other[kind].join()) continue;
       const evidence = {
         process,
-        first: first[kind].join(' ').slice(0, 300),
-        other: other[kind].join(' ').slice(0, 300),
+        wanted: first[kind].join(' ').slice(0, 300),
+        got: other[kind].join(' ').slice(0, 300),
       };
       findings.push(
         makeFinding(

@@ -7,7 +7,7 @@ import {
   type GateOutcome,
   makeFinding,
 } from '../gate-context.ts';
-import { firstDifference } from '../measures.ts';
+import { differenceOf, figure, firstDifference } from '../measures.ts';
 
 /** Lengths where code tends to break: one, windows and forward calls and their neighbours, the whole context. */
 export function edgeLengths(context: GateContext): number[] {
@@ -80,16 +80,22 @@ async function checkRefusals(context: GateContext, session: EngineSession): Prom
     );
     if (outcome === 'accepted') {
       findings.push(
-        makeFinding('edges', 'decoder.model', `${name} was accepted instead of refused`, { case: name }),
+        makeFinding('edges', 'decoder.model', `${name} was accepted instead of refused`, {
+          ...{ case: name, wanted: 'an error frame that says why', got: 'it was accepted' },
+        }),
       );
     } else if (outcome.trim() === '') {
       findings.push(
-        makeFinding('edges', 'harness.protocol', `${name} was refused without a reason`, { case: name }),
+        makeFinding('edges', 'harness.protocol', `${name} was refused without a reason`, {
+          ...{ case: name, wanted: 'an error frame that says why', got: 'an error frame without text' },
+        }),
       );
     }
-    if (firstDifference(before, await session.logits(probe)) !== null) {
+    const changed = firstDifference(before, await session.logits(probe));
+    if (changed !== null) {
+      const evidence = { case: name, ...differenceOf(changed) };
       findings.push(
-        makeFinding('edges', 'decoder.model', `after ${name} was refused, results changed`, { case: name }),
+        makeFinding('edges', 'decoder.model', `after ${name} was refused, results changed`, evidence),
       );
     }
   }
@@ -104,8 +110,10 @@ async function checkLengths(context: GateContext, session: EngineSession): Promi
   await session.poison();
   const whole = await session.logits(ids);
   for (const [row, values] of whole.entries()) {
-    if (values.every(Number.isFinite)) continue;
-    const evidence = { position: row, length: ids.length };
+    const token = values.findIndex((value) => !Number.isFinite(value));
+    if (token < 0) continue;
+    const result = { wanted: 'a finite logit', got: figure(values[token]!) };
+    const evidence = { position: row, token, length: ids.length, ...result };
     return [
       makeFinding(
         'edges',
@@ -120,17 +128,12 @@ async function checkLengths(context: GateContext, session: EngineSession): Promi
     await session.poison();
     const poisoned = firstDifference(wanted, await session.logits(ids.slice(0, length)));
     const stale = firstDifference(wanted, await session.logits(ids.slice(0, length)));
-    const where = (place: typeof poisoned) => ({
-      length,
-      position: place?.row ?? null,
-      token: place?.column ?? null,
-    });
     if (poisoned !== null) {
       const message = `a prompt of ${length} after poisoning differs from the first ${length} positions of a longer one`;
-      findings.push(makeFinding('edges', 'kv.cache', message, where(poisoned)));
+      findings.push(makeFinding('edges', 'kv.cache', message, { length, ...differenceOf(poisoned) }));
     } else if (stale !== null) {
       const message = `a prompt of ${length} differs when it is run again over its own leftovers`;
-      findings.push(makeFinding('edges', 'kv.cache', message, where(stale)));
+      findings.push(makeFinding('edges', 'kv.cache', message, { length, ...differenceOf(stale) }));
     }
   }
   return findings;
@@ -150,7 +153,7 @@ async function checkLastSlot(context: GateContext, session: EngineSession): Prom
   const difference = firstDifference([inFirst.logits], [inLast.logits]);
   if (difference === null) return [];
   const message = `the last slot's position ${length - 1} differs from the first slot's`;
-  return [makeFinding('edges', 'kv.cache', message, { length, token: difference.column })];
+  return [makeFinding('edges', 'kv.cache', message, { length, ...differenceOf(difference) })];
 }
 
 export async function runEdgesGate(context: GateContext): Promise<GateOutcome> {
@@ -164,7 +167,8 @@ export async function runEdgesGate(context: GateContext): Promise<GateOutcome> {
     const { exitCode } = await session.quit();
     if (exitCode !== 0) {
       const message = `the engine ends with exit code ${exitCode ?? 'none'} after quit; expected 0`;
-      findings.push(makeFinding('edges', 'harness.protocol', message));
+      const evidence = { wanted: 'exit code 0', got: `exit code ${exitCode ?? 'none'}` };
+      findings.push(makeFinding('edges', 'harness.protocol', message, evidence));
     }
   }
   return {

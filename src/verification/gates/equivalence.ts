@@ -6,7 +6,7 @@ import {
   type GateOutcome,
   makeFinding,
 } from '../gate-context.ts';
-import { argmax, divergence, firstDifference } from '../measures.ts';
+import { argmax, divergence, figure, firstDifference } from '../measures.ts';
 import type { Random } from '../random.ts';
 
 const divergenceLimit = 1e-6;
@@ -27,8 +27,8 @@ function judge(check: Check): { finding: Finding | undefined; bitwise: boolean }
     check: check.name,
     row,
     token: column,
-    wanted: number(difference.left),
-    got: number(difference.right),
+    wanted: figure(difference.left),
+    got: figure(difference.right),
   };
   if (column < 0) {
     return {
@@ -47,14 +47,9 @@ function judge(check: Check): { finding: Finding | undefined; bitwise: boolean }
   return {
     finding: isClose
       ? undefined
-      : makeFinding('equivalence', check.contract, message, { ...evidence, kld: number(worst) }),
+      : makeFinding('equivalence', check.contract, message, { ...evidence, kld: figure(worst) }),
     bitwise: false,
   };
-}
-
-/** JSON has no NaN. */
-function number(value: number): number | string {
-  return Number.isFinite(value) ? value : String(value);
 }
 
 function randomChunks(random: Random, total: number): number[] {

@@ -27,6 +27,10 @@ function run(generation: Generation, request: Partial<GenerateRequest>): Promise
   return generation.session.generate({ ...base, ...request });
 }
 
+function idsOf(wanted: Generated, got: Generated) {
+  return { wanted: wanted.ids.join(' ').slice(0, 300), got: got.ids.join(' ').slice(0, 300) };
+}
+
 /** Teacher-forced logits before each generated token. */
 async function logitsBefore(generation: Generation, ids: readonly number[]): Promise<Float32Array[]> {
   const rows = await generation.session.logits([...generation.prompt, ...ids.slice(0, -1)]);
@@ -48,7 +52,10 @@ async function checkGreedy(generation: Generation): Promise<Generated> {
     );
   }
   if (greedy.ids.length !== generation.tokens || greedy.finish_reason !== 'length') {
-    const evidence = { tokens: greedy.ids.length, finish_reason: greedy.finish_reason };
+    const evidence = {
+      wanted: `${generation.tokens} tokens, finish_reason length`,
+      got: `${greedy.ids.length} tokens, finish_reason ${greedy.finish_reason}`,
+    };
     report(
       generation,
       'text.generation',
@@ -58,7 +65,7 @@ async function checkGreedy(generation: Generation): Promise<Generated> {
   }
   const first = await run(generation, { temperature: 1.3, top_k: 1, seed: 5 });
   if (first.ids.join() !== greedy.ids.join())
-    report(generation, 'sampling.token', 'top_k 1 differs from greedy');
+    report(generation, 'sampling.token', 'top_k 1 differs from greedy', idsOf(greedy, first));
   const penalty = 1.7;
   const penalised = await run(generation, { temperature: 0, repetition_penalty: penalty });
   const after = await logitsBefore(generation, penalised.ids);
@@ -66,13 +73,12 @@ async function checkGreedy(generation: Generation): Promise<Generated> {
     const seen = [...generation.prompt, ...penalised.ids.slice(0, place)];
     return id !== argmax(penalise(after[place]!, seen, penalty));
   });
-  if (step >= 0)
-    report(
-      generation,
-      'sampling.token',
-      `repetition_penalty ${penalty}: token ${step} is not the largest penalised logit`,
-      { step },
-    );
+  if (step >= 0) {
+    const seen = [...generation.prompt, ...penalised.ids.slice(0, step)];
+    const message = `repetition_penalty ${penalty}: token ${step} is not the largest penalised logit`;
+    const wanted = argmax(penalise(after[step]!, seen, penalty));
+    report(generation, 'sampling.token', message, { step, wanted, got: penalised.ids[step]! });
+  }
   return greedy;
 }
 
@@ -87,9 +93,16 @@ async function checkSampling(generation: Generation, random: Random): Promise<vo
     await run(generation, { ...hot, seed: (seed + 1) >>> 0 }),
   ];
   if (first.ids.join() !== again.ids.join())
-    report(generation, 'sampling.token', 'the same seed gave other tokens', { seed });
+    report(generation, 'sampling.token', 'the same seed gave other tokens', {
+      seed,
+      ...idsOf(first, again),
+    });
   if (first.ids.join() === other.ids.join())
-    report(generation, 'sampling.token', 'two seeds gave the same tokens', { seed });
+    report(generation, 'sampling.token', 'two seeds gave the same tokens', {
+      seed,
+      wanted: 'other tokens with another seed',
+      got: other.ids.join(' ').slice(0, 300),
+    });
   const filters: readonly (Partial<GenerateRequest> & { name: string })[] = [
     { name: 'top_k', temperature: 2, top_k: 3 },
     { name: 'top_p', temperature: 1.2, top_p: 0.5 },
@@ -102,8 +115,8 @@ async function checkSampling(generation: Generation, random: Random): Promise<vo
     if (step < 0) continue;
     const evidence = {
       step,
-      token: sampled.ids[step]!,
-      rank: ranked(rows[step]!).indexOf(sampled.ids[step]!),
+      wanted: `a token that ${name} leaves in`,
+      got: `token ${sampled.ids[step]!}, number ${ranked(rows[step]!).indexOf(sampled.ids[step]!) + 1} by likelihood`,
     };
     report(generation, 'sampling.token', `${name}: token ${step} should have been filtered out`, evidence);
   }
@@ -134,9 +147,8 @@ async function checkEnd(generation: Generation, random: Random): Promise<boolean
     const reason = end < 0 ? 'length' : 'eos';
     if (stopped.ids.join() !== wanted.join() || stopped.finish_reason !== reason) {
       const evidence = {
-        wanted: wanted.length,
-        got: stopped.ids.length,
-        finish_reason: stopped.finish_reason,
+        wanted: `${wanted.length} tokens, finish_reason ${reason}`,
+        got: `${stopped.ids.length} tokens, finish_reason ${stopped.finish_reason}`,
       };
       report(
         generation,
@@ -156,8 +168,8 @@ async function checkStops(generation: Generation, greedy: Generated, random: Ran
   const streamed = Buffer.concat(greedy.chunks.map((chunk) => chunk.bytes)).toString('utf8');
   if (streamed !== greedy.text) {
     report(generation, 'text.generation', 'the streamed text differs from the final text', {
-      streamed: streamed.slice(0, 200),
-      text: greedy.text.slice(0, 200),
+      wanted: JSON.stringify(greedy.text.slice(0, 200)),
+      got: JSON.stringify(streamed.slice(0, 200)),
     });
   }
   const characters = [...greedy.text];

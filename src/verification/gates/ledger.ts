@@ -24,23 +24,33 @@ export function ownerOfTensor(tensor: string): string {
 /** The engine's own account against the headers of the files: every tensor, once, with its shape. */
 function checkAccount(context: GateContext, loaded: Loaded): Finding[] {
   const findings: Finding[] = [];
-  const add = (tensor: string, message: string) =>
-    findings.push(makeFinding('ledger', 'checkpoint.safetensors', `${tensor}: ${message}`, { tensor }));
+  const add = (tensor: string, message: string, wanted: string, got: string) => {
+    const evidence = { tensor, wanted, got };
+    findings.push(makeFinding('ledger', 'checkpoint.safetensors', `${tensor}: ${message}`, evidence));
+  };
   const { tensors } = indexCheckpoint(context.checkpointFolder);
   const listed = new Map<string, Loaded['tensors'][number]>();
   for (const entry of loaded.tensors) {
-    if (listed.has(entry.name)) add(entry.name, 'listed twice');
+    if (listed.has(entry.name)) add(entry.name, 'listed twice', 'listed once', 'listed twice');
     listed.set(entry.name, entry);
-    if (!tensors.has(entry.name)) add(entry.name, 'listed, but in no file of the checkpoint');
+    if (!tensors.has(entry.name)) {
+      add(entry.name, 'listed, but in no file of the checkpoint', 'not listed', 'listed');
+    }
   }
   for (const [name, place] of tensors) {
     const entry = listed.get(name);
-    if (entry === undefined) add(name, 'not listed by the engine');
-    else if (entry.reads !== 1) add(name, `read ${entry.reads} times instead of once`);
-    else if (entry.shape.join() !== place.shape.join())
-      add(name, `listed with shape [${entry.shape}] instead of [${place.shape}]`);
+    if (entry === undefined) add(name, 'not listed by the engine', 'listed', 'not listed');
+    else if (entry.reads !== 1) {
+      add(name, `read ${entry.reads} times instead of once`, 'read once', `read ${entry.reads} times`);
+    } else if (entry.shape.join() !== place.shape.join())
+      add(
+        name,
+        `listed with shape [${entry.shape}] instead of [${place.shape}]`,
+        `[${place.shape}]`,
+        `[${entry.shape}]`,
+      );
     else if (entry.dtype.toLowerCase() !== place.format)
-      add(name, `listed as ${entry.dtype} instead of ${place.format}`);
+      add(name, `listed as ${entry.dtype} instead of ${place.format}`, place.format, entry.dtype);
   }
   return findings;
 }
@@ -67,7 +77,8 @@ async function checkInfluence(
     try {
       if (firstDifference(before, await session.logits(ids)) === null) {
         const message = `${kind}: changing ${tensor} changes no logit, so the engine doesn't use it`;
-        findings.push(makeFinding('ledger', ownerOfTensor(tensor), message, { tensor }));
+        const evidence = { tensor, wanted: 'other logits', got: 'the same bits in every logit' };
+        findings.push(makeFinding('ledger', ownerOfTensor(tensor), message, evidence));
       }
     } finally {
       await session.quit();
@@ -95,7 +106,8 @@ export async function runLedgerGate(context: GateContext): Promise<GateOutcome> 
     ];
     if (told.join() !== wanted.join()) {
       const message = `the greeting announces ${told.join(', ')} (vocabulary, hidden, layers, context, batch) instead of ${wanted.join(', ')}`;
-      return { findings: [makeFinding('ledger', 'harness.protocol', message)] };
+      const evidence = { wanted: wanted.join(', '), got: told.join(', ') };
+      return { findings: [makeFinding('ledger', 'harness.protocol', message, evidence)] };
     }
     const loaded = await session.load(context.checkpointFolder);
     const account = checkAccount(context, loaded);

@@ -1,6 +1,6 @@
 import type { Finding } from '../../model/report.ts';
 import { drawFor, type GateContext, type GateOutcome, makeFinding } from '../gate-context.ts';
-import { argmax, compareRows, divergence, median } from '../measures.ts';
+import { argmax, compareRows, divergence, figure, median } from '../measures.ts';
 
 const maxAbsLimit = 1e-3;
 const meanDivergenceLimit = 1e-6;
@@ -71,7 +71,12 @@ export function judgeLogits(
   if (notFinite !== null) {
     add(
       `a logit is not finite: position ${notFinite.row}, token ${notFinite.column}`,
-      { position: notFinite.row },
+      {
+        position: notFinite.row,
+        token: notFinite.column,
+        wanted: wanted[notFinite.row]![notFinite.column]!,
+        got: figure(got[notFinite.row]![notFinite.column]!),
+      },
       notFinite.row,
     );
     return { figures, findings };
@@ -87,11 +92,15 @@ export function judgeLogits(
   if (!(figures.meanDivergence <= limit)) {
     add(`mean KLD is ${figures.meanDivergence.toExponential(2)} (limit ${limit})`, {
       mean_kld: figures.meanDivergence,
+      wanted: `mean KLD at most ${limit}`,
+      got: figure(figures.meanDivergence),
     });
   }
   if (!(figures.topAgreement >= fidelity.top1_agreement)) {
     add(`top-1 agreement is ${figures.topAgreement} (goal ${fidelity.top1_agreement})`, {
       top1: figures.topAgreement,
+      wanted: `top-1 agreement of at least ${fidelity.top1_agreement}`,
+      got: figures.topAgreement,
     });
   }
   return { figures, findings: [...findings, ...findOutliers(figures)] };
@@ -107,9 +116,13 @@ function findOutliers(figures: LogitsFigures): Finding[] {
       if (!(value > bucketFloor && value > bucketFactor * middle)) continue;
       const name = measure === 'divergence' ? 'KLD' : 'NMSE';
       const message = `${name} at positions ${bucket.from} to ${bucket.to - 1} is ${value.toExponential(2)}, over 3 times the median ${middle.toExponential(2)}`;
-      findings.push(
-        makeFinding('logits', 'attention.core', message, { from: bucket.from, to: bucket.to - 1 }),
-      );
+      const evidence = {
+        from: bucket.from,
+        to: bucket.to - 1,
+        wanted: `${name} near the median of all positions, ${middle.toExponential(2)}`,
+        got: value,
+      };
+      findings.push(makeFinding('logits', 'attention.core', message, evidence));
     }
   }
   return findings;

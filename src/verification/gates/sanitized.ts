@@ -33,7 +33,13 @@ export function failureFinding(
   );
   const file = frame?.[1] ?? null;
   const contract = contractOfFile(engine, file) ?? operationOwners[failure.operation] ?? 'decoder.model';
-  const evidence = { operation: failure.operation, kind: failure.kind, during };
+  const evidence = {
+    operation: failure.operation,
+    kind: failure.kind,
+    during,
+    wanted: `an answer to ${failure.operation}`,
+    got: `${failure.kind}: ${failure.message.slice(0, 600)}`,
+  };
   const place = { file, line: frame === undefined ? null : Number(frame[2]) };
   return makeFinding(gate, contract, `${during}: ${failure.kind}: ${failure.message}`, evidence, place);
 }
@@ -117,7 +123,8 @@ async function checkBroken(context: GateContext): Promise<Finding[]> {
     );
     if (outcome === 'accepted') {
       const owner = name.startsWith('config') ? 'checkpoint.config' : 'checkpoint.safetensors';
-      findings.push(makeFinding('build', owner, `a broken checkpoint was accepted: ${name}`, { case: name }));
+      const evidence = { case: name, wanted: 'a refusal that says what is wrong', got: 'it was accepted' };
+      findings.push(makeFinding('build', owner, `a broken checkpoint was accepted: ${name}`, evidence));
     } else if (outcome.kind !== 'refused') {
       findings.push(failureFinding(context.engine, 'build', outcome, `broken checkpoint: ${name}`));
     }

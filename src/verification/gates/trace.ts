@@ -1,7 +1,7 @@
 import type { ModelFacts } from '../../model/model-facts.ts';
 import type { Finding } from '../../model/report.ts';
 import { type GateContext, type GateOutcome, makeFinding } from '../gate-context.ts';
-import { compareRows } from '../measures.ts';
+import { compareRows, figure } from '../measures.ts';
 import { teacherIds } from './logits.ts';
 
 const cosineLimit = 0.9999;
@@ -55,7 +55,10 @@ export function judgeTrace(
       got: worst.got,
     };
     if (notFinite !== null) {
-      const where = { stage, position: notFinite.row, element: notFinite.column };
+      const { row, column } = notFinite;
+      const at = row * facts.hiddenSize + column;
+      const values = { wanted: reference[at]!, got: figure(got[stage]![at]!) };
+      const where = { stage, position: row, element: column, ...values };
       findings.push(
         makeFinding('trace', contract, `${name}: not finite at position ${notFinite.row}`, where),
       );

@@ -1,6 +1,7 @@
 import type { Tensor } from '../../model/reference.ts';
 import type { Finding } from '../../model/report.ts';
 import { makeFinding } from '../gate-context.ts';
+import { figure } from '../measures.ts';
 import type { ShimOutput, ShimResult } from '../shim-cases.ts';
 
 export interface UnitCheck {
@@ -32,11 +33,6 @@ function placeOf(shape: readonly number[], index: number): string {
     rest = Math.floor(rest / size);
   }
   return `[${place.join(', ')}]`;
-}
-
-/** JSON has no NaN. */
-function number(value: number): number | string {
-  return Number.isFinite(value) ? value : String(value);
 }
 
 /** Every output that the reference has, against what the symbol gave. */
@@ -76,7 +72,7 @@ function compareExact(
     (value, at) => !Object.is(got instanceof Float32Array ? Math.fround(value) : value, got[at]),
   );
   if (index < 0) return undefined;
-  const evidence = { output: name, index, wanted: number(wanted[index]!), got: number(got[index]!) };
+  const evidence = { output: name, index, wanted: figure(wanted[index]!), got: figure(got[index]!) };
   if (got instanceof Uint8Array) {
     const [left, right] = [wanted, got].map((data) =>
       JSON.stringify(
@@ -107,7 +103,7 @@ function compareFloats(
     // A value that is infinite or NaN in the reference must be the same here.
     if (Object.is(wanted[index], got[index])) continue;
     if (!Number.isFinite(difference)) {
-      const evidence = { output: name, index, wanted: number(wanted[index]!), got: number(got[index]!) };
+      const evidence = { output: name, index, wanted: figure(wanted[index]!), got: figure(got[index]!) };
       return fail(
         check,
         `${name}: expected ${wanted[index]} got ${got[index]} at ${placeOf(shape, index)}`,
@@ -125,10 +121,10 @@ function compareFloats(
   return fail(check, message, {
     output: name,
     index: worstAt,
-    nmse: number(nmse),
+    nmse: figure(nmse),
     max_abs: worst,
-    wanted: number(wanted[worstAt]!),
-    got: number(got[worstAt]!),
+    wanted: figure(wanted[worstAt]!),
+    got: figure(got[worstAt]!),
   });
 }
 
@@ -155,7 +151,7 @@ export function compareRow(
     if (left!.equals(right!)) continue;
     const index = part.findIndex((value, at) => !Object.is(value, single.data[at]));
     const message = `${name}: row ${row} is ${single.data[index]} alone and ${part[index]} among ${rows} rows, at element ${index}`;
-    const [among, apart] = [part[index], single.data[index]].map((value) => number(value!));
+    const [among, apart] = [part[index], single.data[index]].map((value) => figure(value!));
     return [fail(check, message, { output: name, row, index, wanted: among!, got: apart! })];
   }
   return [];
