@@ -2,7 +2,7 @@ import { findConfigReferences, tokenizeCpp } from '../model/cpp-tokens.ts';
 import type { EngineFile } from '../model/engine.ts';
 import type { Problem } from '../model/problem.ts';
 import { checkIncludes } from './check-includes.ts';
-import { findDeadCode } from './find-dead-code.ts';
+import { findDeadCode, findDeclaredNames } from './find-dead-code.ts';
 
 /** Path of a file that an agent wrote → what its contract lets it use. */
 export type AgentPaths = ReadonlyMap<
@@ -30,13 +30,7 @@ export function checkAgentCode(files: readonly EngineFile[], agents: AgentPaths)
 export function findOwnDeadCode(files: readonly EngineFile[], agents: AgentPaths): Problem[] {
   const found = findDeadCode(files);
   if (agents.size === 0 || found.length === 0) return found;
-  const declared = new Set(
-    files
-      .filter(({ path }) => path.endsWith('.h') && path !== 'config.h')
-      .flatMap(({ text }) => tokenizeCpp(text))
-      .filter(({ kind }) => kind === 'identifier')
-      .map(({ text }) => text),
-  );
+  const declared = findDeclaredNames(files);
   return found.filter(
     ({ code, file, name }) =>
       code !== 'dead-code' || (file?.endsWith('.h') !== true && !declared.has(name ?? '')),

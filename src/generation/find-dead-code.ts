@@ -17,10 +17,11 @@ interface Place {
   readonly index: number;
 }
 
+/** Definitions of one name in one file, in order. */
 interface Range {
-  readonly path: string;
   readonly from: number;
-  readonly to: number;
+  /** Where this one and all before it have ended. */
+  readonly reach: number;
 }
 
 /** Names that the language or the standard library calls. */
@@ -35,13 +36,7 @@ const emptyOutline: CppOutline = { definitions: [], declarators: new Set() };
  * and constants of config.h that no file uses. Names decide: overloads live or die together.
  */
 export function findDeadCode(files: readonly EngineFile[]): DeadCode[] {
-  const sources = files
-    .filter((file) => /\.(?:h|cpp|cu)$/.test(file.path))
-    .map((file): Source => {
-      const tokens = tokenizeCpp(file.text);
-      const outline = depthOf(tokens) > maxDepth ? emptyOutline : outlineCpp(tokens);
-      return { path: file.path, tokens, outline };
-    });
+  const sources = files.filter((file) => /\.(?:h|cpp|cu)$/.test(file.path)).map(readSource);
   const code = sources.filter((source) => source.path !== 'config.h');
   const isUsed = findUses(code);
   const dead = code.flatMap((source) =>
@@ -54,6 +49,21 @@ export function findDeadCode(files: readonly EngineFile[]): DeadCode[] {
       }),
   );
   return [...sources.flatMap(findDeepNesting), ...dead, ...findDeadConstants(sources)];
+}
+
+function readSource({ path, text }: EngineFile): Source {
+  const tokens = tokenizeCpp(text);
+  return { path, tokens, outline: depthOf(tokens) > maxDepth ? emptyOutline : outlineCpp(tokens) };
+}
+
+/** Names that the headers of an engine declare: what its parts offer each other. */
+export function findDeclaredNames(files: readonly EngineFile[]): ReadonlySet<string> {
+  const headers = files.filter(({ path }) => path.endsWith('.h') && path !== 'config.h').map(readSource);
+  return new Set(
+    headers.flatMap(({ tokens, outline }) =>
+      [...outline.declarators].map((index) => tokens[index]?.text ?? ''),
+    ),
+  );
 }
 
 function depthOf(tokens: readonly CppToken[]): number {
@@ -77,25 +87,36 @@ function findDeepNesting({ path, tokens }: Source): DeadCode[] {
 function findUses(sources: readonly Source[]): (name: string) => boolean {
   const uses = new Map<string, Place[]>();
   const ranges = new Map<string, Range[]>();
+  const keyOf = (path: string, name: string): string => `${path} ${name}`;
   for (const { path, tokens, outline } of sources) {
     for (const [index, token] of tokens.entries()) {
       if (token.kind === 'identifier' && !outline.declarators.has(index))
         append(uses, token.text, { path, index });
     }
-    for (const { name, from, to } of outline.definitions) append(ranges, name, { path, from, to });
+    for (const { name, from, to } of outline.definitions) {
+      const before = ranges.get(keyOf(path, name))?.at(-1)?.reach ?? 0;
+      append(ranges, keyOf(path, name), { from, reach: Math.max(before, to) });
+    }
   }
+  const isOutside = (name: string, { path, index }: Place): boolean =>
+    reachAt(ranges.get(keyOf(path, name)) ?? [], index) <= index;
   const known = new Map<string, boolean>();
   return (name) => {
-    const isKnown = known.get(name);
-    if (isKnown !== undefined) return isKnown;
-    const own = ranges.get(name) ?? [];
-    const isUsed = (uses.get(name) ?? []).some(
-      (use) =>
-        !own.some((range) => range.path === use.path && use.index >= range.from && use.index < range.to),
-    );
+    const isUsed = known.get(name) ?? (uses.get(name) ?? []).some((use) => isOutside(name, use));
     known.set(name, isUsed);
     return isUsed;
   };
+}
+
+/** How far the definitions reach that begin at or before `index`; 0 where none does. */
+function reachAt(ranges: readonly Range[], index: number): number {
+  let [low, high] = [0, ranges.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ranges[middle]!.from <= index) low = middle + 1;
+    else high = middle;
+  }
+  return ranges[low - 1]?.reach ?? 0;
 }
 
 function append<T>(lists: Map<string, T[]>, key: string, value: T): void {
