@@ -3,7 +3,8 @@ import { AppError } from '../../model/errors.ts';
 import { LlmSettings } from '../../model/llm-settings.ts';
 import { looksLikePath, showSetting } from '../../model/show-setting.ts';
 import { listModels } from './list-models.ts';
-import { addressFault, readLlmSettings } from './read-llm-settings.ts';
+import { readLlmSettings } from './read-llm-settings.ts';
+import { addressFault } from './settings-rules.ts';
 
 export interface LlmSource {
   /** Base URL of an endpoint, or path of a YAML file with settings. */

@@ -1,11 +1,13 @@
-import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml';
+import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } from 'yaml';
 import type { z } from 'zod';
 import { AppError } from '../../model/errors.ts';
 import { LlmSettings } from '../../model/llm-settings.ts';
 import { nearestName } from '../../model/nearest-name.ts';
 import { formatProblem, type Problem } from '../../model/problem.ts';
 import { showSetting } from '../../model/show-setting.ts';
+import { redactorOf } from './redact.ts';
 import { settingExpectations } from './setting-expectations.ts';
+import { type FieldPath, findContradictions, type Locate, type Place, problemAt } from './settings-rules.ts';
 
 const longestFile = 64 * 1024;
 
@@ -18,7 +20,9 @@ export function readLlmSettings(text: string, where: string): LlmSettings {
   if (settings !== undefined) return settings;
   const lines = problems.map((problem) => `- ${formatProblem({ ...problem, file: where })}`);
   const count = lines.length === 1 ? 'One setting needs' : `${lines.length} settings need`;
-  throw new AppError('SETTINGS_INVALID', `${count} attention in ${where}:\n${lines.join('\n')}`);
+  // A key may stand where none belongs.
+  const message = redactorOf([])(`${count} attention in ${where}:\n${lines.join('\n')}`);
+  throw new AppError('SETTINGS_INVALID', message);
 }
 
 type Parsed =
@@ -40,21 +44,21 @@ function parseSettings(text: string): Parsed {
     const { line, col } = lines.linePos(error.pos[0]);
     return problemAt({ line, column: col }, '', `not valid YAML: ${error.message.split('\n')[0]}`);
   });
-  if (faults.length > 0) return { problems: faults };
-  const checked = LlmSettings.safeParse(document.toJS({ maxAliasCount: 0 }) ?? {});
+  const aliases = findAliases(document).map((offset) =>
+    problemAt(at(offset, lines), '', 'an alias (*name) stands for another value; expected the value itself.'),
+  );
+  if (faults.length + aliases.length > 0) return { problems: [...faults, ...aliases] };
+  const checked = LlmSettings.safeParse(document.toJS() ?? {});
   if (!checked.success) return { problems: checked.error.issues.flatMap((issue) => describe(issue, locate)) };
   const problems = findContradictions(checked.data, locate);
   return problems.length === 0 ? { settings: checked.data, problems } : { problems };
 }
 
-interface Place {
-  readonly line: number;
-  readonly column: number;
-  /** The value as it stands in the file, where it is a plain one. */
-  readonly written?: string;
+function findAliases(document: Document): readonly number[] {
+  const offsets: number[] = [];
+  visit(document, { Alias: (_, node) => void offsets.push(node.range?.[0] ?? 0) });
+  return offsets.slice(0, 5);
 }
-type FieldPath = readonly (string | number)[];
-type Locate = (path: FieldPath) => Place;
 
 /** Place of the field, or of the nearest parent that exists. */
 function placeOf(root: Node | null, path: FieldPath, lines: LineCounter): Place {
@@ -76,15 +80,6 @@ function placeOf(root: Node | null, path: FieldPath, lines: LineCounter): Place 
 function at(offset: number, lines: LineCounter): Place {
   const { line, col } = lines.linePos(offset);
   return { line: Math.max(1, line), column: Math.max(1, col) };
-}
-
-function problemAt(place: Place | undefined, path: string, message: string, suggestion?: string): Problem {
-  return {
-    ...{ severity: 'error', code: 'llm-settings', message },
-    ...(place === undefined ? {} : { line: place.line, column: place.column }),
-    ...(path === '' ? {} : { path }),
-    ...(suggestion === undefined ? {} : { suggestion }),
-  };
 }
 
 function describe(issue: z.core.$ZodIssue, locate: Locate): Problem[] {
@@ -132,50 +127,4 @@ function siblingsOf(prefix: string): readonly string[] {
   return Object.keys(settingExpectations)
     .filter((name) => name.startsWith(start) && !name.slice(start.length).includes('.'))
     .map((name) => name.slice(start.length));
-}
-
-/** What each field allows by itself and all together don't. */
-function findContradictions(settings: LlmSettings, locate: Locate): readonly Problem[] {
-  const problems: Problem[] = [];
-  const address = addressFault(settings.base_url);
-  if (address !== undefined) problems.push(problemAt(locate(['base_url']), 'base_url', address));
-  const {
-    soft_tokens: softTokens,
-    hard_tokens: hardTokens,
-    soft_usd: softUsd,
-    hard_usd: hardUsd,
-  } = settings.limits;
-  const softAbove = (name: string) =>
-    problemAt(
-      locate(['limits', name]),
-      `limits.${name}`,
-      `is above ${name.replace('soft', 'hard')}; expected at most that.`,
-    );
-  if (softTokens !== undefined && softTokens > hardTokens) problems.push(softAbove('soft_tokens'));
-  if (softUsd !== undefined && hardUsd !== undefined && softUsd > hardUsd)
-    problems.push(softAbove('soft_usd'));
-  const models = [
-    settings.model,
-    ...Object.values(settings.roles).map((role) => role?.model ?? settings.model),
-  ];
-  const unpriced = [...new Set(models)].filter((model) => settings.prices[model] === undefined);
-  if ((hardUsd ?? softUsd) !== undefined && unpriced.length > 0) {
-    const message = `a limit in USD cannot be kept without the price of ${unpriced.join(', ')}; expected it under prices.`;
-    problems.push(
-      problemAt(locate(['limits', hardUsd === undefined ? 'soft_usd' : 'hard_usd']), 'limits', message),
-    );
-  }
-  return problems;
-}
-
-/** Undefined for an address that requests can be sent to. A password in it isn't repeated. */
-export function addressFault(url: string): string | undefined {
-  const expected = 'expected the address of an OpenAI-compatible API, such as http://localhost:11434/v1';
-  if (!/^https?:\/\/[^\s/]+/i.test(url) || !URL.canParse(url)) return `is ${showSetting(url)}; ${expected}.`;
-  const { username, password, search, hash } = new URL(url);
-  if (username !== '' || password !== '') {
-    return 'holds a user name or password; expected an address without them: a key belongs into an environment variable (api_key_env).';
-  }
-  if (search !== '' || hash !== '') return `has a part after ? or #; ${expected}.`;
-  return undefined;
 }
