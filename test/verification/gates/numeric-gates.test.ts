@@ -122,6 +122,12 @@ test.each(wrong)('%s: gate %s turns red', async (_, gate, faults, contract, mess
   const { findings } = await gates[gate](fakeContext(faults));
   expect(findings.map((finding) => finding.contract)).toContain(contract);
   expect(findings.some((finding) => message.test(finding.message))).toBe(true);
+  // Whoever repairs it is told what was expected and what came.
+  for (const { evidence } of findings) {
+    expect(evidence.wanted ?? null).not.toBeNull();
+    expect(evidence.got ?? null).not.toBeNull();
+    expect(evidence.got).not.toEqual(evidence.wanted);
+  }
 });
 
 test('edge lengths lie around windows, forward calls and the end of the context', () => {
