@@ -228,3 +228,13 @@ describe('a refusal', () => {
     expect(text.join('\n')).not.toContain('hunter2');
   });
 });
+
+describe('the language model of this machine', () => {
+  it('is named by the environment; its key is looked up by the name that the settings give', () => {
+    const { llm } = readConfig({ METAINFER_LLM: ' ./llm.yaml ', METAINFER_LLM_MODEL: '', MY_KEY: 'sk-1' });
+    expect([llm.settings, llm.model]).toEqual(['./llm.yaml', undefined]);
+    expect([llm.keyOf('MY_KEY'), llm.keyOf('OTHER_KEY')]).toEqual(['sk-1', undefined]);
+    expect(JSON.stringify(llm)).not.toContain('sk-1');
+    expect(readConfig({}).llm.settings).toBeUndefined();
+  });
+});
