@@ -10,6 +10,7 @@ import { type BenchmarkOptions, type Contender, runBenchmark } from './bench.ts'
 import { writeGguf } from './gguf.ts';
 import { ggufObstacle } from './gguf-metadata.ts';
 import { buildLlamaCppDriver, findLlamaCpp, startLlamaCpp } from './llama-cpp.ts';
+import { checkpointPaths } from './open-engine.ts';
 import { startEngine } from './protocol-client.ts';
 import { openCheckpoint } from './safetensors.ts';
 import type { Limits, Sandbox } from './sandbox.ts';
@@ -33,6 +34,17 @@ export interface EngineBenchmarkRequest {
   readonly signal?: AbortSignal;
 }
 
+/** One compiled engine as the benchmark starts it. */
+export interface MeasuredEngine {
+  readonly binary: string;
+  readonly checkpointFolder: string;
+  readonly constraints: Constraints;
+  readonly sandbox: Sandbox;
+  /** The folder it may write to; none without. */
+  readonly scratch?: string;
+  readonly signal?: AbortSignal;
+}
+
 /** Generous: an engine that computes in vain is ended by its request's own time-out. */
 function limitsFor(constraints: Constraints): Partial<Limits> {
   const hours = 3600;
@@ -45,15 +57,16 @@ function limitsFor(constraints: Constraints): Partial<Limits> {
   };
 }
 
-function engineContender(request: EngineBenchmarkRequest): Contender {
+export function engineContender(request: MeasuredEngine, name = request.constraints.name): Contender {
   return {
-    name: request.constraints.name,
+    name,
     start: async () => {
       const client = startEngine({
         command: [request.binary, '--harness'],
         sandbox: request.sandbox,
-        readOnlyPaths: [request.binary, request.checkpointFolder],
+        readOnlyPaths: [request.binary, ...checkpointPaths(request.checkpointFolder)],
         limits: limitsFor(request.constraints),
+        ...(request.scratch === undefined ? {} : { scratch: request.scratch }),
         ...(request.signal === undefined ? {} : { signal: request.signal }),
       });
       await client.load(request.checkpointFolder, 1_800_000);

@@ -67,7 +67,7 @@ function sha256(...parts: readonly string[]): string {
   return hash.digest('hex');
 }
 
-function runTool(
+export function runTool(
   toolchain: Toolchain,
   folder: string,
   scratch: string,
@@ -85,7 +85,7 @@ function runTool(
   });
 }
 
-function explain(end: ProcessEnd, what: string): Diagnostic[] {
+export function explain(end: ProcessEnd, what: string): Diagnostic[] {
   if (end.reason === 'aborted') throw new AppError('INTERNAL', 'The build was stopped.');
   if (end.reason === 'not-started')
     throw new AppError('TOOL_MISSING', `${what}: ${end.stderr.toString('utf8')}`);
@@ -97,7 +97,7 @@ function explain(end: ProcessEnd, what: string): Diagnostic[] {
   return [{ file: what, line: null, message: `the compiler failed (${how}) ${tail}`.trim() }];
 }
 
-interface ObjectFile {
+export interface ObjectFile {
   readonly path: string;
   readonly key: string;
   readonly diagnostics: readonly Diagnostic[];
@@ -183,7 +183,7 @@ async function link(
   return { binary, diagnostics: [] };
 }
 
-function compileAll(
+export function compileAll(
   toolchain: Toolchain,
   request: BuildRequest,
   scratch: string,
@@ -193,7 +193,7 @@ function compileAll(
   );
 }
 
-async function inScratch<Result>(
+export async function inScratch<Result>(
   toolchain: Toolchain,
   work: (scratch: string) => Promise<Result>,
 ): Promise<Result> {

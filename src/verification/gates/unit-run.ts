@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ReferenceOps } from '../../model/reference.ts';
@@ -7,6 +7,7 @@ import { buildProgram } from '../build.ts';
 import type { Diagnostic } from '../diagnostics.ts';
 import { escapeOutput } from '../engine-channel.ts';
 import { contractOfFile, makeFinding } from '../gate-context.ts';
+import { readUntrusted } from '../read-untrusted.ts';
 import type { Limits } from '../sandbox.ts';
 import { type ProcessEnd, runSandboxed } from '../sandboxed-process.ts';
 import { decodeResults, encodeCase } from '../shim-cases.ts';
@@ -16,10 +17,11 @@ import { compareOutputs, compareRow } from './unit-compare.ts';
 import { closureOf, shimFile, type UnitContext, type UnitJob } from './unit-jobs.ts';
 
 /** Results hold what the references hold, some hundreds of megabytes at most; code under test may write anything. */
+const maxResultBytes = 2 ** 29;
 const unitLimits: Partial<Limits> = {
   wallSeconds: 120,
   memoryBytes: 6 * 2 ** 30,
-  fileBytes: 2 ** 29,
+  fileBytes: maxResultBytes,
   scratchBytes: 2 ** 30,
 };
 
@@ -79,7 +81,7 @@ async function runCases(
     ...(toolchain.signal === undefined ? {} : { signal: toolchain.signal }),
   });
   toolchain.signal?.throwIfAborted();
-  const results = decodeResults(readResults(resultsFile), units.length);
+  const results = decodeResults(readUntrusted(resultsFile, maxResultBytes), units.length);
   const findings = await compareAll(context, job, drawn, results);
   if (results.length < units.length) findings.push(endFinding(job, caseAt(drawn, results.length), end));
   return { findings, hitLimit: end.reason !== 'exit' };
@@ -98,23 +100,6 @@ function endFinding({ contract, model }: UnitJob, reached: DrawnCase | undefined
     got: `the process ended: ${how}`,
   };
   return makeFinding('unit', contract.id, message, evidence);
-}
-
-/** The code under test may have put anything in the file's place: a link, a pipe, nothing. */
-function readResults(file: string): Buffer {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  let descriptor: number;
-  try {
-    descriptor = openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  } catch {
-    return Buffer.alloc(0);
-  }
-  try {
-    const stat = fstatSync(descriptor);
-    return stat.isFile() && stat.size <= 2 ** 29 ? readFileSync(descriptor) : Buffer.alloc(0);
-  } finally {
-    closeSync(descriptor);
-  }
 }
 
 async function compareAll(
