@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { createFileLedger } from '../../../src/adapters/llm/file-ledger.ts';
 import { openLanguageModel } from '../../../src/adapters/llm/open-language-model.ts';
 import { attemptContract } from '../../../src/generation/agents/attempt-contract.ts';
@@ -67,7 +68,11 @@ function startAnswerer({ drop, answers }: Desk): void {
 }
 
 function openModel({ baseUrl }: Desk, ledger: string) {
-  const settings = { base_url: baseUrl, model: 'test-double', timeout_seconds: 60, stall_seconds: 60 };
+  // As test/support/README.md has them.
+  const written = parse(
+    /```yaml\n(base_url:[\s\S]*?)```/.exec(readFileSync('test/support/README.md', 'utf8'))![1]!,
+  );
+  const settings = { ...written, base_url: baseUrl };
   const record = createFileLedger(join(root, ledger));
   return openLanguageModel(LlmSettings.parse(settings), {
     ...{ apiKey: undefined, limits: freeOfLimits, ledger: record },
