@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { Store } from '../adapters/store/store.ts';
+import type { RecordedCall } from '../model/completion-ledger.ts';
 import type { Plan } from '../model/plan.ts';
 import type { Report } from '../model/report.ts';
 import type { RunRecord } from '../model/run-record.ts';
@@ -11,13 +12,20 @@ import { listPlots, type PlotName, plotNames } from './plots.ts';
 import { type RunDetails, renderRunPage } from './run-page.ts';
 import { renderRunsPage } from './runs-page.ts';
 import { styleSheet } from './style-sheet.ts';
+import { renderTranscriptFile, renderTranscriptPage } from './transcript-page.ts';
 
 const shownRuns = 100;
 
 export interface DashboardOptions {
   readonly store: Pick<
     Store,
-    'listRuns' | 'findRunByNumber' | 'readDocument' | 'readTimeline' | 'readAttempts' | 'ping'
+    | 'listRuns'
+    | 'findRunByNumber'
+    | 'readDocument'
+    | 'readTimeline'
+    | 'readAttempts'
+    | 'completionLedger'
+    | 'ping'
   >;
   readonly metrics: Pick<Metrics, 'render' | 'contentType'>;
   /** Web address of GitHub, e.g. `https://github.com`. */
@@ -76,6 +84,8 @@ type PageHandler = (visit: Visit) => Promise<Answer> | Answer;
 function findPage(path: string): PageHandler | undefined {
   const fixed = fixedPages.get(path);
   if (fixed !== undefined || !path.startsWith('/runs/')) return fixed;
+  const [, asked, ending] = /^\/runs\/([1-9][0-9]{0,8})\/transcript(\.json)?$/.exec(path) ?? [];
+  if (asked !== undefined) return (visit) => transcript(visit, Number(asked), ending !== undefined);
   const [, number, plot] = /^\/runs\/([1-9][0-9]{0,8})(?:\/plots\/([a-z]+)\.svg)?$/.exec(path) ?? [];
   if (number === undefined) return notFound;
   return (visit) =>
@@ -119,17 +129,37 @@ async function runPage(visit: Visit, number: number): Promise<Answer> {
 }
 
 async function readDetails(run: RunRecord, { store, renderPlan }: DashboardOptions): Promise<RunDetails> {
-  const [timeline, attempts, problems, report, log, plan] = await Promise.all([
+  const [timeline, attempts, problems, report, log, plan, calls] = await Promise.all([
     store.readTimeline(run.id),
     store.readAttempts(run.id),
     store.readDocument(run.id, 'problems'),
     store.readDocument(run.id, 'report'),
     store.readDocument(run.id, 'log'),
     store.readDocument(run.id, 'plan'),
+    run.state.agents === undefined ? [] : listCalls(store, run),
   ]);
   const planText = plan === undefined ? undefined : renderPlan(plan);
   const plots = report === undefined ? [] : listPlots(report);
-  return { run, timeline, attempts, problems, report, log: log?.text, planText, plots };
+  return { run, timeline, attempts, problems, report, log: log?.text, planText, plots, calls };
+}
+
+function listCalls(store: DashboardOptions['store'], run: RunRecord): Promise<readonly RecordedCall[]> {
+  return store.completionLedger(run, { tokensPerDay: null }).list();
+}
+
+/** Prompts hold what the constraint file asks for: whoever may see the run may see them. */
+async function transcript(visit: Visit, number: number, isFile: boolean): Promise<Answer> {
+  const run = await findVisible(visit, number);
+  if (run === undefined) return notFound();
+  const calls = await listCalls(visit.options.store, run);
+  if (!isFile) return htmlPage(renderTranscriptPage(run, calls));
+  const headers = { 'content-disposition': `attachment; filename="run-${number}-transcript.json"` };
+  return {
+    status: 200,
+    type: 'application/json; charset=utf-8',
+    body: renderTranscriptFile(run, calls),
+    headers,
+  };
 }
 
 async function plotFile(visit: Visit, number: number, name: string): Promise<Answer> {

@@ -1,10 +1,12 @@
 import { micromark } from 'micromark';
 import { gfm, gfmHtml } from 'micromark-extension-gfm';
+import type { RecordedCall } from '../model/completion-ledger.ts';
 import { type Html, html, trustMarkup } from '../model/html.ts';
 import { formatProblem } from '../model/problem.ts';
 import type { Report } from '../model/report.ts';
 import { githubSteps, type RunStep } from '../model/run.ts';
 import type { Attempt, RunDocuments, RunRecord, TimelineEntry } from '../model/run-record.ts';
+import { showAgents } from './agents-section.ts';
 import { type GithubLinks, linksOf, workflowLink } from './github-links.ts';
 import { framePage, reloadSeconds, showLink, showProse, showTable } from './page-frame.ts';
 import { showConditions, showFindings, showGates, showGoals, showSpeed } from './report-sections.ts';
@@ -23,6 +25,8 @@ export interface RunDetails {
   readonly planText: string | undefined;
   /** Plots that this report has, with what they show in words. */
   readonly plots: readonly { readonly name: string; readonly description: string }[];
+  /** Of language models, in order. */
+  readonly calls: readonly RecordedCall[];
 }
 
 export function renderRunPage(
@@ -41,6 +45,7 @@ ${isMoving && html`<p class="soft">This page loads again every ${reloadSeconds} 
 ${showFailure(run)}
 ${details.problems !== undefined && showProblems(details.problems)}
 ${report !== undefined && [showGoals(report), showSpeed(report), showPlots(details), showFindings(report, links), showGates(report)]}
+${showAgents(run, details.calls)}
 ${showAttempts(details.attempts, links)}
 ${showTimeline(details.timeline)}
 ${report !== undefined && showConditions(report)}
@@ -71,8 +76,10 @@ ${links.workflow !== null && html`Runner: ${showLink(links.workflow, 'workflow r
 function showSteps({ state }: RunRecord): Html | false {
   const current = state.next ?? (state.waitingFor === 'approval' ? 'generate' : 'judge');
   if (state.status !== 'running' && state.status !== 'waiting') return false;
-  const at = (githubSteps as readonly RunStep[]).indexOf(current);
-  return html`<ol class="steps" aria-label="Steps">${githubSteps.map((step, index) => {
+  // A look for the cause is part of runs alone in which somebody could remove it.
+  const shown = githubSteps.filter((step) => step !== 'diagnose' || state.agents !== undefined);
+  const at = (shown as readonly RunStep[]).indexOf(current);
+  return html`<ol class="steps" aria-label="Steps">${shown.map((step, index) => {
     if (index < at) return html`<li class="good">✓ ${step}</li>`;
     return index === at
       ? html`<li class="busy" aria-current="step"><strong>● ${step}</strong></li>`

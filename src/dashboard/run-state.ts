@@ -22,7 +22,7 @@ const doing = {
   constraints: 'reading the constraint file',
   plan: 'making the plan',
   announce: 'posting the plan',
-  generate: 'generating the engine',
+  generate: 'writing the engine',
   publish: 'pushing the branch and opening the pull request',
   dispatch: 'starting the workflow on a runner',
   verify: 'verifying the engine',
@@ -41,7 +41,7 @@ export function describeState(run: RunRecord): Html {
   }
   if (state.status === 'waiting') {
     return state.waitingFor === 'approval'
-      ? html`Waits for approval: somebody with write permission adds the label <code>metainfer:approved</code>.`
+      ? html`Waits for approval: somebody with write permission comments <code>/metainfer generate</code> or adds the label <code>metainfer:approved</code>.`
       : html`The runner has the engine; its workflow has not ended yet.`;
   }
   if (state.status === 'running' && state.next !== null) {

@@ -151,6 +151,9 @@ function serveStoreless(): Pick<DashboardOptions, 'store'> {
       readDocument: refuse,
       readTimeline: refuse,
       readAttempts: refuse,
+      completionLedger: () => {
+        throw new Error('not asked without a run');
+      },
       ping: refuse,
     },
   };

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Store } from '../../src/adapters/store/store.ts';
 import type { DashboardOptions } from '../../src/dashboard/dashboard.ts';
+import { type RecordedCall, spendingOf } from '../../src/model/completion-ledger.ts';
 import type { Plan } from '../../src/model/plan.ts';
 import type { Report } from '../../src/model/report.ts';
 import type { RunState } from '../../src/model/run.ts';
@@ -16,6 +17,7 @@ export interface SampleRun {
   readonly documents?: Partial<RunDocuments>;
   readonly timeline?: readonly TimelineEntry[];
   readonly attempts?: readonly Attempt[];
+  readonly calls?: readonly RecordedCall[];
 }
 
 /** A store that holds these runs and nothing else. */
@@ -34,6 +36,14 @@ export function storeOf(
     readDocument: async (id, name) => find(id)?.documents?.[name],
     readTimeline: async (id) => find(id)?.timeline ?? [],
     readAttempts: async (id) => find(id)?.attempts ?? [],
+    completionLedger: ({ id }) => ({
+      find: async () => undefined,
+      begin: async () => {},
+      finish: async () => {},
+      spent: async () => spendingOf(find(id)?.calls ?? []),
+      leftToday: async () => null,
+      list: async () => find(id)?.calls ?? [],
+    }),
     ping,
     counts: async () => ({
       runs: { passed: 3, failed: 1 },

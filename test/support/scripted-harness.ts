@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Benchmark } from '../../src/model/benchmark.ts';
 import { benchmarkGates } from '../../src/model/benchmark-gates.ts';
-import type { Report } from '../../src/model/report.ts';
+import type { Finding, Report } from '../../src/model/report.ts';
 import { hashEngineTree } from '../../src/verification/engine-tree.ts';
 
 export const harnessScripts = [
@@ -17,6 +17,7 @@ export const harnessScripts = [
   'forged',
   'no-result',
   'hangs',
+  'finds-mistake',
 ] as const;
 export type HarnessScript = (typeof harnessScripts)[number];
 
@@ -66,25 +67,42 @@ function makeReport(): Report {
     inputs: { ...kept.inputs, constraintsSha256: values['constraints-sha256']! },
   };
   if (script === 'compiler-error') return withCompilerError(base);
+  if (script === 'finds-mistake' && hasMistake()) return withUnitFinding(base);
   return script === 'goal-missed' ? withMissedGoal(base) : base;
 }
 
+/** What stands for a wrong result: a comment in the code. */
+function hasMistake(): boolean {
+  return readFileSync(join(engine, 'norm_rms.cpp'), 'utf8').includes('MISTAKE');
+}
+
+function withUnitFinding(report: Report): Report {
+  return withFinding(report, {
+    ...{ gate: 'unit', contract: 'norm.rms', file: 'norm_rms.cpp', line: null },
+    message: 'rms_norm differs from its reference in case rows_of_one: NMSE 0.013, allowed 1e-10',
+    evidence: { case: 'rows_of_one', wanted: 0.25, got: 0.5, index: 17 },
+  });
+}
+
 function withCompilerError(report: Report): Report {
-  const failed = report.gates.findIndex(({ gate }) => gate === 'build');
+  return withFinding(report, {
+    ...{ gate: 'build', contract: 'norm.rms', file: 'norm_rms.cpp', line: 12 },
+    message: "'sum' was not declared in this scope",
+    evidence: { column: 5 },
+  });
+}
+
+/** The gate is red by this finding, and nothing after it was run. */
+function withFinding(report: Report, finding: Finding): Report {
+  const failed = report.gates.findIndex(({ gate }) => gate === finding.gate);
   const gates = report.gates.map((gate, index) => {
     if (index < failed) return gate;
     const blank = { ...gate, seconds: 0, measurements: {}, findings: [] };
-    if (index > failed) return { ...blank, status: 'skipped' as const, reason: 'build failed' };
-    const message = "'sum' was not declared in this scope";
-    const place = { gate: 'build' as const, contract: 'norm.rms', file: 'norm_rms.cpp', line: 12 };
-    return {
-      ...blank,
-      status: 'failed' as const,
-      findings: [{ ...place, message, evidence: { column: 5 } }],
-    };
+    if (index > failed) return { ...blank, status: 'skipped' as const, reason: `${finding.gate} failed` };
+    return { ...blank, status: 'failed' as const, findings: [finding] };
   });
   const goals = report.goals.map((goal) => {
-    const note = 'gate build failed';
+    const note = `gate ${finding.gate} failed`;
     return { ...goal, status: 'not-measured' as const, measured: null, baseline: null, note };
   });
   return { ...report, verdict: 'failed', gates, goals, benchmark: null };
