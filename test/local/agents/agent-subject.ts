@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeEngine } from '../../../src/generation/write-engine.ts';
 import { applyEdits } from '../../../src/local/sabotage.ts';
-import { openToolchain } from '../../../src/local/toolchain.ts';
+import { buildBinary, openToolchain } from '../../../src/local/toolchain.ts';
 import type { AgentFile } from '../../../src/model/agent-work.ts';
 import type { Catalog } from '../../../src/model/catalog.ts';
 import { openKnowledge } from '../../../src/preparation/knowledge-base.ts';
-import { type PreparedEngine, prepareEngine } from '../../../src/preparation/prepare-engine.ts';
+import {
+  composePrepared,
+  type PreparedEngine,
+  prepareEngine,
+} from '../../../src/preparation/prepare-engine.ts';
 import { readConstraintFile, readRequest } from '../../../src/preparation/read-request.ts';
 import type { Toolchain } from '../../../src/verification/build.ts';
 import { type ConstraintChoices, writeConstraintFile } from '../../fixtures/constraint-file.ts';
@@ -77,4 +82,14 @@ export function withText(
 export function replacing(find: string, replace: string): (text: string) => string {
   const entry = { id: 'test', edits: [{ find, replace }] };
   return (text) => applyEdits(text, entry as unknown as Parameters<typeof applyEdits>[1]);
+}
+
+/** The whole engine of these files, written and compiled; its folder and its binary. */
+export async function buildSubject(
+  { prepared, toolchain }: AgentSubject,
+  agentFiles: ReadonlyMap<string, AgentFile>,
+  folder: string,
+): Promise<{ folder: string; binary: string }> {
+  await writeEngine(composePrepared(prepared, { agentFiles }), folder);
+  return { folder, binary: await buildBinary(folder, toolchain) };
 }
