@@ -50,7 +50,8 @@ export async function driveRun(start: RunState, runner: LocalRunner, stopAfter?:
     state = { ...step(state, event).state, wallSeconds };
     await runner.save(state);
     runner.onStepEnd(performed, state.failure === undefined ? describe(event) : 'failed');
-    if (performed === stopAfter) return state;
+    // Agents take a step once for each attempt.
+    if (performed === stopAfter && state.next !== performed) return state;
   }
 }
 

@@ -1,9 +1,8 @@
-import { toRepairFinding } from '../../generation/agents/repair-finding.ts';
 import type { Report } from '../../model/report.ts';
 import type { RunEvent, RunState } from '../../model/run.ts';
+import { diagnoseEngine } from '../../preparation/diagnose-engine.ts';
 import type { PreparedEngine } from '../../preparation/prepare-engine.ts';
-import { localise } from '../../verification/localise.ts';
-import { type AgentRunner, requireAgents } from './agent-steps.ts';
+import { type AgentRunner, agentFilesOf, requireAgents } from './agent-steps.ts';
 
 /** Who is to repair a red verdict, and what they are told. */
 export async function diagnoseFailure(
@@ -13,15 +12,18 @@ export async function diagnoseFailure(
   runner: AgentRunner,
 ): Promise<RunEvent> {
   const agents = requireAgents(runner);
-  const suspects = localise(report).map(({ contract }) => contract);
-  const guilty = suspects.find((id) => state.agents!.contracts.some(({ contract }) => contract === id));
-  const owner = prepared.selection.contracts.find(({ contract }) => contract.frontMatter.id === guilty);
-  const findings =
-    owner === undefined
-      ? []
-      : report.gates
-          .flatMap((gate) => gate.findings)
-          .filter(({ contract }) => contract === guilty)
-          .map((finding) => toRepairFinding(finding, owner.contract));
+  const work = state.agents!;
+  const { suspects, findings, notes } = await diagnoseEngine({
+    gates: report.gates,
+    selection: prepared.selection,
+    work,
+    files: await agentFilesOf(state, runner),
+    model: agents.openModel(work.limits.spending),
+    signal: runner.signal,
+  });
+  for (const note of notes) runner.onNote(note);
+  runner.onNote(
+    `to be written again: ${[...new Set(findings.map(({ contract }) => contract))].join(', ') || 'nothing'}`,
+  );
   return { type: 'diagnosed', suspects, findings, spent: await agents.ledger.spent() };
 }
