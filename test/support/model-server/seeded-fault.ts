@@ -20,8 +20,9 @@ export interface SeededFault {
 }
 
 const notGates = ['answer', 'review', 'person'];
-/** `norm_rms.cpp:12` in another tool's words, the case of a unit gate, or the stage of a trace. */
-const namedPlace = /\b(?:case|stage|position|layer|tensor|index|element) [\w.-]+/;
+/** Where a gate without line numbers saw it: the case of a unit gate, a stage of the trace, a place in the results. */
+const namedPlace =
+  /\b(?:case|stage|layer|tensor|position|index|element|step|slot|token|chunk|id|key) [\w.-]*[\d._-][\w.-]*|\bcase \w+|\[\d+(?:, \d+)*\]/;
 
 /**
  * A model that makes the mistake and mends it only once a finding says where it is: in the contract's own prompt, with
