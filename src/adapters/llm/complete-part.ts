@@ -5,6 +5,7 @@ import { composePrompt } from './compose-prompt.ts';
 import { findLeftOut } from './fit-prompt.ts';
 import { makeCall } from './make-call.ts';
 import { createRecovery } from './recover-call.ts';
+import { redactSecret } from './redact.ts';
 import { keyOfCall } from './request-key.ts';
 import { noteFingerprint, type Session } from './session.ts';
 
@@ -43,6 +44,7 @@ export async function completePart(
       if (finished.failure === null) return repeat(session, request, recorded!, finished);
       continue;
     }
+    signal.throwIfAborted();
     const prompt = composePrompt(session, request, written);
     if ('tooLong' in prompt) return { kind: 'refused', reason: 'context-overflow', message: prompt.tooLong };
     const call = await makeCall(session, request, prompt, key, signal);
@@ -60,6 +62,10 @@ function repeat(
 ): PartOutcome {
   noteFingerprint(session, fingerprint);
   const sent = messages.map(({ content }) => content).join('\n');
-  const leftOut = findLeftOut(request.sections, sent);
+  const sections = request.sections.map((section) => ({
+    ...section,
+    text: redactSecret(section.text, session.apiKey),
+  }));
+  const leftOut = findLeftOut(sections, sent);
   return { kind: 'answered', key, text, finishReason, usage, seconds, leftOut, isRepeated: true };
 }

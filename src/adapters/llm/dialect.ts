@@ -48,6 +48,8 @@ export function deliveryOf(dialect: Dialect): Readonly<Record<string, unknown>> 
 export interface Refusal {
   readonly parameter: string | undefined;
   readonly message: string;
+  /** That was asked for. */
+  readonly longestAnswer: number;
 }
 
 /**
@@ -63,9 +65,9 @@ export function adaptDialect(
     names.some(
       (name) => refusal.parameter?.startsWith(name) ?? new RegExp(`\\b${name}\\b`).test(refusal.message),
     );
-  const limit = /at most (\d+) (?:completion|output) tokens/.exec(refusal.message)?.[1];
-  if (limit !== undefined && dialect.longestAnswer === undefined) {
-    dialect.longestAnswer = Number(limit);
+  const limit = isAbout('max_tokens', 'max_completion_tokens') ? limitIn(refusal) : undefined;
+  if (limit !== undefined) {
+    dialect.longestAnswer = limit;
     return `answers are at most ${limit} tokens long`;
   }
   if (dialect.reportsUsage && isAbout('stream_options', 'include_usage')) {
@@ -94,4 +96,11 @@ export function adaptDialect(
     return 'it does not stream: answers arrive in one piece';
   }
   return undefined;
+}
+
+/** The longest answer that is allowed, where the refusal tells: the largest number in it below what was asked for. */
+function limitIn({ message, longestAnswer }: Refusal): number | undefined {
+  const numbers = [...message.matchAll(/\d+/g)].map(([digits]) => Number(digits));
+  const lower = numbers.filter((number) => number >= 256 && number < longestAnswer);
+  return lower.length === 0 ? undefined : Math.max(...lower);
 }

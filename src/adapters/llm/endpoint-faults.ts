@@ -69,14 +69,14 @@ function fatal(message: string): CallFault {
 }
 
 function connectionFault(error: APIConnectionError, context: FaultContext): CallFault {
-  const code = codeOf(error);
+  const { code, syscall } = causeOf(error);
   const host = new URL(context.baseUrl).host;
   if (/CERT|SELF_SIGNED|SSL|TLS|EPROTO|WRONG_VERSION/.test(code)) {
     return fatal(
       `${host} cannot be reached safely (${code}). Is it http instead of https? A certificate of your own is trusted with NODE_EXTRA_CA_CERTS.`,
     );
   }
-  const never = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'].includes(code);
+  const never = syscall === 'connect' || syscall === 'getaddrinfo';
   if (never && !context.hasAnswered) {
     return fatal(
       `Nothing answers at ${context.baseUrl} (${code}). Is the server started, and is base_url right? Ollama: http://localhost:11434/v1, vLLM: http://localhost:8000/v1, llama.cpp: http://localhost:8080/v1.`,
@@ -85,12 +85,12 @@ function connectionFault(error: APIConnectionError, context: FaultContext): Call
   return passing(`the connection to ${host} failed (${code})`, undefined, !never);
 }
 
-function codeOf(error: unknown): string {
+function causeOf(error: unknown): { readonly code: string; readonly syscall: string | undefined } {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (typeof code === 'string') return code;
+    const { code, syscall } = cause as NodeJS.ErrnoException;
+    if (typeof code === 'string') return { code, syscall };
   }
-  return 'connection failed';
+  return { code: 'connection failed', syscall: undefined };
 }
 
 function statusFault(error: APIError, context: FaultContext): CallFault {
@@ -171,15 +171,29 @@ function otherFault(error: APIError, status: number, message: string, context: F
   if (status >= 500 && /\b(?:grammar|json_schema|response_format)\b/i.test(message))
     return requestFault(error, message);
   if (status >= 500 || [408, 409, 425].includes(status)) {
-    // Behind a gateway that gave up, the model may have worked all the same.
-    const mayHaveCost = status === 408 || status === 502 || status === 504 || status >= 520;
+    // The model may have worked all the same, except where the request was not even let in.
+    const mayHaveCost = ![409, 425, 503, 529].includes(status);
     return passing(`the endpoint failed (${status}): ${message}`, retryAfterMs(error, context), mayHaveCost);
   }
   return fatal(`The endpoint refused the request (${status}): ${message}`);
 }
 
 const overflowWords =
-  /context[_ ](?:length|size|window)|maximum context|n_ctx|prompt is too long|too many tokens|input (?:is )?too long|reduce the length/i;
+  /context[_ ](?:length|size|window)|maximum context|n_ctx|prompt is too long|too many tokens|input (?:is )?too long|reduce the length|input token count|tokens \+ `?max_new_tokens/i;
+
+const contextWords =
+  /(?:context length (?:is|of)|context size \(|window of|context length:?|must be <=|tokens allowed \()\s*(\d+)|> (\d+) maximum/i;
+const promptWords =
+  /(\d+) (?:tokens )?(?:in the messages|input tokens|`inputs` tokens)|request \((\d+) tokens\)|resulted in (\d+) tokens/i;
+
+function firstNumber(message: string, words: RegExp): number | undefined {
+  return numberOf(
+    words
+      .exec(message)
+      ?.slice(1)
+      .find((digits) => digits !== undefined),
+  );
+}
 
 function overflowOf(message: string, error: APIError): CallFault | undefined {
   const body = error.error as Readonly<Record<string, unknown>> | undefined;
@@ -187,19 +201,8 @@ function overflowOf(message: string, error: APIError): CallFault | undefined {
     (name) => error.code === name || error.type === name || body?.type === name,
   );
   if (!isNamed && !overflowWords.test(message)) return undefined;
-  const limit =
-    numberOf(body?.n_ctx) ??
-    numberOf(
-      /(?:context length (?:is|of)|context size \(|window of|context length:?)\s*(\d+)/i.exec(message)?.[1],
-    );
-  const promptTokens =
-    numberOf(body?.n_prompt_tokens) ??
-    numberOf(
-      /(\d+) (?:tokens )?(?:in the messages|input tokens|tokens from the input)|request \((\d+) tokens\)/i
-        .exec(message)
-        ?.slice(1)
-        .find(Boolean),
-    );
+  const limit = numberOf(body?.n_ctx) ?? firstNumber(message, contextWords);
+  const promptTokens = numberOf(body?.n_prompt_tokens) ?? firstNumber(message, promptWords);
   return { kind: 'overflow', limit, promptTokens, message };
 }
 

@@ -6,7 +6,8 @@ const margin = 1.05;
 
 /**
  * Tokens of a prompt, before an endpoint counts them: never too few on purpose, since limits are held with it.
- * Until usage was reported, half a token for each byte of ASCII and one for each other byte; then the highest ratio reported.
+ * Until usage was reported, half a token for each letter and blank and one for each other byte; then in the highest
+ * proportion that was reported.
  */
 export interface TokenEstimator {
   estimate(texts: readonly string[]): number;
@@ -41,7 +42,7 @@ export function createTokenEstimator(): TokenEstimator {
     },
     judge(texts, promptTokens) {
       const size = texts.reduce((sum, text) => sum + weigh(text), 0);
-      // No tokenizer in use puts more than ten bytes of code and prose into a token, on average.
+      // On average no tokenizer in use puts more than ten letters of code and prose into a token.
       if (size < 2000 || promptTokens >= size * Math.max(0.2, (lowest ?? 0) / 2)) return 'plausible';
       // What is cut keeps half of the context at least.
       return promptTokens * 2 < mostTokens ? 'partial' : 'cut';
@@ -49,9 +50,11 @@ export function createTokenEstimator(): TokenEstimator {
   };
 }
 
-/** Tokens at half a token per ASCII byte: twice what tokenizers make of prose and code. */
+/**
+ * Tokens at most, for the tokenizers in use: a letter or blank is never a token of its own for long, while many take
+ * each digit and each sign for one, and some each byte beyond ASCII.
+ */
 function weigh(text: string): number {
-  const bytes = Buffer.byteLength(text);
-  const beyondAscii = bytes - text.replace(/[^\x00-\x7f]/g, '').length;
-  return (bytes - beyondAscii) / 2 + beyondAscii;
+  const wordy = text.length - text.replace(/[A-Za-z_ ]/g, '').length;
+  return wordy / 2 + (Buffer.byteLength(text) - wordy);
 }

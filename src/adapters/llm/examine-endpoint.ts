@@ -209,6 +209,10 @@ function adapt(
   { dialect }: Endpoint,
   fault: { readonly parameter: string | undefined; readonly message: string },
 ): boolean {
-  const refusal = { parameter: fault.parameter, message: fault.message.toLowerCase() };
+  const refusal = {
+    parameter: fault.parameter,
+    message: fault.message.toLowerCase(),
+    longestAnswer: longestProbe,
+  };
   return adaptDialect(dialect, refusal, true) !== undefined;
 }

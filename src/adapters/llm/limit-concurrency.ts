@@ -1,7 +1,17 @@
 type RunLimited = <T>(signal: AbortSignal, task: () => Promise<T>) => Promise<T>;
 
+/** All runs of this process share the places at an endpoint. */
+const places = new Map<string, RunLimited>();
+
+export function placesAt(endpoint: string, limit: number): RunLimited {
+  const name = `${limit} ${endpoint}`;
+  const shared = places.get(name) ?? limitConcurrency(limit);
+  places.set(name, shared);
+  return shared;
+}
+
 /** Runs at most `limit` tasks at once, the others in the order in which they came. */
-export function limitConcurrency(limit: number): RunLimited {
+function limitConcurrency(limit: number): RunLimited {
   let free = limit;
   const waiting: (() => void)[] = [];
   const release = (): void => {

@@ -13,8 +13,8 @@ import { costOf } from './spend-guard.ts';
 export interface FailedCall {
   readonly kind: 'failed';
   readonly fault: CallFault;
-  /** Prompt and longest answer, as they were asked for. */
-  readonly askedTokens: number;
+  /** In tokens, as they were asked for. */
+  readonly asked: { readonly prompt: number; readonly answer: number };
 }
 
 const nothingUsed = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
@@ -63,7 +63,7 @@ export async function makeCall(
     const failure = fault === undefined ? 'stopped from outside' : session.redact(fault.message);
     await finish({ text: '', finishReason: 'none', usage, failure });
     if (fault === undefined) throw signal.reason;
-    return { kind: 'failed', fault, askedTokens: promptTokens + reserved.longestAnswer };
+    return { kind: 'failed', fault, asked: { prompt: promptTokens, answer: reserved.longestAnswer } };
   }
 }
 

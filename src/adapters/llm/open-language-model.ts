@@ -5,7 +5,7 @@ import type { LlmSettings } from '../../model/llm-settings.ts';
 import type { SpendingLimits } from '../../model/spending.ts';
 import { askModel } from './ask-model.ts';
 import { createEndpointClient } from './endpoint-client.ts';
-import { limitConcurrency } from './limit-concurrency.ts';
+import { placesAt } from './limit-concurrency.ts';
 import { redactorOf } from './redact.ts';
 import { settingsOf } from './request-key.ts';
 import { createTraits, type ModelProgress, type Session } from './session.ts';
@@ -28,7 +28,7 @@ export interface LanguageModelOptions {
 /** The language model of one run. It keeps the run's limits and its record, so there is one of these for each run. */
 export function openLanguageModel(settings: LlmSettings, options: LanguageModelOptions): LanguageModel {
   const session = openSession(settings, options);
-  const runLimited = limitConcurrency(settings.concurrency);
+  const runLimited = placesAt(settings.base_url, settings.concurrency);
   return {
     endpoint: new URL(settings.base_url).host,
     modelOf: (role) => settingsOf(settings, role).model,

@@ -34,9 +34,15 @@ export async function readCompletion(
     const stream = Stream.fromSSEResponse<OpenAI.ChatCompletionChunk>(response, controller, client);
     return await readStream(stream, limits, onArrival);
   }
-  onArrival(0);
-  return readWhole(await response.text(), type, limits);
+  const body = await response.text();
+  if (!/^\s*(?:data|event|:)/.test(body)) return readWhole(body, type, limits);
+  // A stream under a wrong name.
+  const stream = Stream.fromSSEResponse<OpenAI.ChatCompletionChunk>(new Response(body), controller, client);
+  return await readStream(stream, limits, onArrival);
 }
+
+/** With which servers end an answer that they could not finish. */
+const brokenEnds = ['abort', 'aborted', 'cancelled', 'error', 'timeout'];
 
 interface Arrived {
   text: string;
@@ -70,6 +76,10 @@ async function readStream(
   // Usage comes last: whoever sent it had finished.
   if (arrived.finishReason === null && arrived.usage === null) {
     const message = `the stream ended after ${arrived.text.length} characters, before the answer did`;
+    throw new BrokenCompletion({ kind: 'retry', message, waitMs: undefined, mayHaveCost: true });
+  }
+  if (brokenEnds.includes(arrived.finishReason ?? '')) {
+    const message = `the endpoint ended the answer with "${arrived.finishReason}"`;
     throw new BrokenCompletion({ kind: 'retry', message, waitMs: undefined, mayHaveCost: true });
   }
   return toCompletion(arrived);

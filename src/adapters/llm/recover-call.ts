@@ -31,7 +31,7 @@ export function createRecovery(session: Session, request: ModelRequest): Recover
   let adaptions = 0;
   let trims = 0;
   return {
-    async prepareNext(prompt, { fault, askedTokens }, signal) {
+    async prepareNext(prompt, { fault, asked }, signal) {
       switch (fault.kind) {
         case 'retry':
           await retries.waitAfter(fault, signal);
@@ -39,11 +39,11 @@ export function createRecovery(session: Session, request: ModelRequest): Recover
         case 'overflow':
           trims += 1;
           if (trims > mostTrims) return overflow(fault.message);
-          learnContext(session, model, prompt, fault, askedTokens);
+          learnContext(session, model, prompt, fault, asked.prompt + asked.answer);
           return undefined;
         case 'bad-request':
           adaptions += 1;
-          if (adaptions > mostAdaptions || !adapt(session, model, fault))
+          if (adaptions > mostAdaptions || !adapt(session, model, fault, asked.answer))
             throw refused(session, fault.message);
           return undefined;
         default:
@@ -76,8 +76,13 @@ function learnContext(
 }
 
 /** @returns whether anything will be different */
-function adapt(session: Session, model: string, fault: Extract<CallFault, { kind: 'bad-request' }>): boolean {
-  const refusal = { parameter: fault.parameter, message: fault.message.toLowerCase() };
+function adapt(
+  session: Session,
+  model: string,
+  fault: Extract<CallFault, { kind: 'bad-request' }>,
+  longestAnswer: number,
+): boolean {
+  const refusal = { parameter: fault.parameter, message: fault.message.toLowerCase(), longestAnswer };
   const mayGoUnstructured = session.settings.structured_output === 'auto';
   const change = adaptDialect(session.traitsOf(model).dialect, refusal, mayGoUnstructured);
   if (change !== undefined) session.onNote(`${model}: ${change}`);

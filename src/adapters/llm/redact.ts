@@ -1,5 +1,8 @@
 const hidden = '[redacted]';
 
+/** Local servers are given words as keys (`ollama`, `none`): those are no secrets, and they stand in many a text. */
+const shortestSecret = 8;
+
 /** What keys look like in errors and headers of the usual endpoints, whole or shortened by them. */
 const keyShapes = [
   /\b(?:bearer|basic)\s+[A-Za-z0-9._~+/=*-]{6,}/gi,
@@ -9,10 +12,8 @@ const keyShapes = [
 
 /** A function that takes the given secrets, and whatever looks like a key, out of a text. */
 export function redactorOf(secrets: readonly (string | undefined)[]): (text: string) => string {
-  // Shorter ones would take harmless words with them; nobody's key is that short.
-  const known = secrets.filter((secret): secret is string => secret !== undefined && secret.length >= 6);
   return (text) => {
-    const without = known.reduce((rest, secret) => rest.replaceAll(secret, hidden), text);
+    const without = secrets.reduce<string>((rest, secret) => redactSecret(rest, secret), text);
     return keyShapes.reduce((rest, shape) => rest.replace(shape, keepLabel), without);
   };
 }
@@ -23,5 +24,5 @@ function keepLabel(match: string, label?: unknown): string {
 
 /** The same for a text that goes into a record: there, only the secrets themselves are taken out, code stays as it is. */
 export function redactSecret(text: string, secret: string | undefined): string {
-  return secret === undefined || secret.length < 6 ? text : text.replaceAll(secret, hidden);
+  return secret === undefined || secret.length < shortestSecret ? text : text.replaceAll(secret, hidden);
 }
