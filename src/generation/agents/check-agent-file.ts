@@ -4,7 +4,7 @@ import { isConfigConstant } from '../../model/config-constants.ts';
 import { stripCommentsAndStrings } from '../../model/cpp-text.ts';
 import { findConfigReferences, tokenizeCpp } from '../../model/cpp-tokens.ts';
 import { outlineCpp } from '../cpp-definitions.ts';
-import { findDeadCode } from '../find-dead-code.ts';
+import { type DeadCode, findDeadCode } from '../find-dead-code.ts';
 import { type ContractBrief, symbolName } from './contract-brief.ts';
 import type { ContractTask } from './contract-task.ts';
 
@@ -16,9 +16,14 @@ interface Fault {
   readonly message: string;
   readonly expected: string;
   readonly got?: string;
-  /** Absent where it is a rule of all engines and no statement of the contract. */
-  readonly clause?: string;
+  /** The statement of the contract, or the numbers of the prompt's rules for the file. */
+  readonly clause: string;
 }
+
+const formRule = 'rules for the file, 1';
+const sizeRule = 'rules for the file, 2';
+const useRule = 'rules for the file, 3, 4 and 8';
+const unusedRule = 'rules for the file, 6';
 
 /** What can be said against a file without compiling it; the harness's static gate holds the same rules and more. */
 export function checkAgentFile(
@@ -26,13 +31,8 @@ export function checkAgentFile(
   task: Pick<ContractTask, 'contract' | 'path' | 'available'>,
 ): RepairFinding[] {
   const lines = file.text.split('\n');
-  const faults = [
-    ...checkForm(file.text, lines, task.contract),
-    ...checkRules(file.text, task),
-    ...checkConstants(file.text, task.contract),
-    ...checkSymbols(file.text, task.contract),
-    ...checkUnused(file, task.contract),
-  ];
+  const size = checkSize(file.text, lines);
+  const faults = size.length > 0 ? size : checkContent(file, lines, task);
   return faults.map((fault) => ({
     contract: task.contract.id,
     source: 'static',
@@ -41,18 +41,76 @@ export function checkAgentFile(
     message: fault.message,
     expected: fault.expected.slice(0, 1000),
     got: (fault.got ?? lines[(fault.line ?? 0) - 1]?.trim() ?? fault.message).slice(0, 1000),
-    clause: (fault.clause ?? 'engine rules: see the rules for the file').slice(0, 1000),
+    clause: fault.clause.slice(0, 1000),
   }));
+}
+
+/** First of all: what is too large is not looked into. */
+function checkSize(text: string, lines: readonly string[]): Fault[] {
+  const faults: Fault[] = [];
+  const count = lines.length - 1;
+  if (count > maxFileLines) {
+    const expected = `at most ${maxFileLines} lines`;
+    faults.push({
+      line: null,
+      message: 'the file is too long',
+      expected,
+      got: `${count} lines`,
+      clause: sizeRule,
+    });
+  }
+  const bytes = Buffer.byteLength(text);
+  if (bytes > maxFileBytes) {
+    const expected = `at most ${maxFileBytes} bytes`;
+    faults.push({
+      line: null,
+      message: 'the file is too large',
+      expected,
+      got: `${bytes} bytes`,
+      clause: sizeRule,
+    });
+  }
+  return faults;
+}
+
+function checkContent(
+  file: Pick<AgentFile, 'path' | 'text'>,
+  lines: readonly string[],
+  task: Pick<ContractTask, 'contract' | 'available'>,
+): Fault[] {
+  const unused = findDeadCode([file]);
+  const tooDeep = unused.find(({ code }) => code === 'too-deep');
+  if (tooDeep !== undefined)
+    return [
+      { line: null, message: tooDeep.message, expected: 'code that a person can follow', clause: sizeRule },
+    ];
+  return [
+    ...checkForm(file.text, lines, task.contract),
+    ...checkRules(file.text, task),
+    ...checkConstants(file.text, task.contract),
+    ...checkSymbols(file.text, task.contract),
+    ...checkUnused(unused, task.contract),
+  ];
 }
 
 function checkForm(text: string, lines: readonly string[], { id, header }: ContractBrief): Fault[] {
   const faults: Fault[] = [];
   const opening = '// SPDX-License-Identifier: MIT';
   if (lines[0] !== opening)
-    faults.push({ line: 1, message: 'the file does not open with its licence line', expected: opening });
+    faults.push({
+      line: 1,
+      message: 'the file does not open with its licence line',
+      expected: opening,
+      clause: formRule,
+    });
   if (!(lines[1] ?? '').startsWith(`// ${id}`)) {
     const expected = `// ${id}: what it computes, shapes, dtypes, target, tolerance`;
-    faults.push({ line: 2, message: 'the second line does not name the contract', expected });
+    faults.push({
+      line: 2,
+      message: 'the second line does not name the contract',
+      expected,
+      clause: formRule,
+    });
   }
   if (!text.includes(`#include "${header.name}"`)) {
     const expected = `#include "${header.name}"`;
@@ -61,26 +119,23 @@ function checkForm(text: string, lines: readonly string[], { id, header }: Contr
       message: 'the contract’s own header is not included',
       expected,
       got: 'no such line',
+      clause: formRule,
     });
   }
-  const count = lines.length - 1;
-  if (count > maxFileLines) {
-    const expected = `at most ${maxFileLines} lines`;
-    faults.push({ line: null, message: 'the file is too long', expected, got: `${count} lines` });
-  }
-  const bytes = Buffer.byteLength(text);
-  if (bytes > maxFileBytes) {
-    const expected = `at most ${maxFileBytes} bytes`;
-    faults.push({ line: null, message: 'the file is too large', expected, got: `${bytes} bytes` });
-  }
-  // Tab and line feed are the only control characters that C++ needs.
+  // Tab and line feed are the only control characters that C++ needs; nothing may look otherwise than it is compiled.
   const bare = stripCommentsAndStrings(text).split('\n');
   const strange = lines.findIndex(
-    (line, index) => /[^\P{Cc}\t]/u.test(line) || /<%|%>|<:(?!:)|%:/.test(bare[index] ?? ''),
+    (line, index) =>
+      /[^\P{Cc}\t]|\p{Cf}/u.test(line) || /<%|%>|<:(?!:)|%:|[^\p{ASCII}]/u.test(bare[index] ?? ''),
   );
   if (strange >= 0) {
-    const message = 'a control character or a digraph';
-    faults.push({ line: strange + 1, message, expected: 'plain characters' });
+    const message = 'a control character, an invisible one, a digraph, or a letter of another script in code';
+    faults.push({
+      line: strange + 1,
+      message,
+      expected: 'plain ASCII in code, visible text elsewhere',
+      clause: useRule,
+    });
   }
   return faults;
 }
@@ -100,6 +155,7 @@ function checkRules(
   return scanSource(text, { headers, mayWriteFiles: contract.id === 'interface.cli' }).map((fault) => ({
     ...fault,
     expected,
+    clause: useRule,
   }));
 }
 
@@ -137,9 +193,14 @@ function checkSymbols(text: string, { symbols, header }: ContractBrief): Fault[]
 }
 
 /** Helpers that nothing uses. What the header declares is used from elsewhere. */
-function checkUnused(file: Pick<AgentFile, 'path' | 'text'>, { header }: ContractBrief): Fault[] {
+function checkUnused(unused: readonly DeadCode[], { header }: ContractBrief): Fault[] {
   const declared = new Set(tokenizeCpp(header.text).map(({ text }) => text));
-  return findDeadCode([{ path: file.path, text: file.text }])
+  return unused
     .filter(({ name }) => name === undefined || !declared.has(name))
-    .map(({ line, message }) => ({ line: line ?? null, message, expected: 'every helper is used' }));
+    .map(({ line, message }) => ({
+      line: line ?? null,
+      message,
+      expected: 'every helper is used',
+      clause: unusedRule,
+    }));
 }

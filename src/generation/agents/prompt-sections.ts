@@ -162,7 +162,7 @@ function withoutNulls(finding: Readonly<Record<string, unknown>>): Record<string
 
 export function sourceSections({ sourceFiles }: ContractTask): PromptSection[] {
   return sourceFiles.map(({ path, text }) => ({
-    title: `Source for reference: ${path}`,
+    title: `Source for reference: ${path.replace(/[^\w./-]/g, '_')}`,
     text: fence(text, ''),
     priority: 5,
   }));

@@ -69,6 +69,13 @@ describe('the static rules for an agent’s file', () => {
     ['a missing symbol', (text) => text.replace('void rms_norm(', 'void rms_normalise('), /defined nowhere/],
     ['a digraph', (text) => text.replace(/\{/, '<%'), /digraph/],
     ['a control character', (text) => text.replace('sums', 's\u0000ums'), /control character/],
+    [
+      'text that reads otherwise than it is compiled',
+      insert('// \u202e } if (x) { \u2066 note'),
+      /invisible/,
+    ],
+    ['a letter that only looks like another', insert('static int \u0430dd = 1;'), /another script/],
+    ['brackets without end', (text) => `${text}${'{'.repeat(20_000)}`, /depth/],
     ['too many lines', (text) => `${text}${'//\n'.repeat(500)}`, /too long/],
     ['too many bytes', (text) => `${text}// ${'x'.repeat(70_000)}\n`, /too large/],
   ])('refuse %s', (_, change, message) => {
