@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { hostname } from 'node:os';
 import { type Logger, pino } from 'pino';
-import { loadEnvironmentFile, readServeConfig } from '../config.ts';
+import { openLlmSettings } from '../adapters/llm/open-llm-settings.ts';
+import { loadEnvironmentFile, readConfig, readServeConfig } from '../config.ts';
 import type { Command } from './command.ts';
 
 /** Running jobs may finish for this long after SIGTERM; what is cut off is taken up again by the next instance. */
@@ -22,12 +23,16 @@ export const serveCommand: Command = {
     const starting = endAtOnce(context.signal, log);
     const { startApp } = await import('../app.ts');
     const { logLevel: __, ...settings } = config;
-    const app = await startApp(
-      { ...settings, writeSpacing: 'github', instance: `${hostname()}-${process.pid}` },
-      log,
-    );
+    const { settings: llm, model, keyOf } = readConfig().llm;
+    const agents = llm === undefined ? {} : { llm: await openLlmSettings({ llm, model, keyOf }) };
+    const instance = `${hostname()}-${process.pid}`;
+    const app = await startApp({ ...settings, ...agents, writeSpacing: 'github', instance }, log);
     starting.isOver();
-    log.info({ url: app.url, dashboard: `${app.url}/runs` }, 'the app is up');
+    const named = agents.llm && {
+      model: agents.llm.settings.model,
+      endpoint: new URL(agents.llm.settings.base_url).host,
+    };
+    log.info({ url: app.url, dashboard: `${app.url}/runs`, ...named }, 'the app is up');
     if (!context.signal.aborted) await once(context.signal, 'abort');
     log.info({ graceSeconds }, 'stopping: running jobs may finish');
     await app.stop(graceSeconds);

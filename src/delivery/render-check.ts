@@ -28,7 +28,8 @@ export function renderCheck(given: RunView): CheckDraft {
     summary: limitBytes(renderSummary(view), 'Cut here; the run has the rest.'),
     ...(text === '' ? {} : { text }),
     annotations: isOver ? annotate(view) : [],
-    actions: buttonsFor(standing),
+    // The run goes on: pressing Retry on a commit that is overtaken would repeat nothing.
+    actions: view.isRepairing === true ? [] : buttonsFor(standing),
   };
 }
 

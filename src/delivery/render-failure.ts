@@ -72,6 +72,8 @@ function adviseOnBudget({ run }: RunView): string {
 
 function adviseOnVerdict(view: RunView): string {
   const { run, report } = view;
+  if (view.isRepairing === true)
+    return 'Nothing now: the model that wrote it is told what the gates found, and its next attempt comes as another commit.';
   if (run.state.failure?.step === 'generate') return messageText(run.state.failure.next);
   const guilty = run.state.verification?.guilty ?? [];
   const byModel = guilty.filter((contract) => isByAgents(view, contract));

@@ -52,6 +52,8 @@ export interface RunView {
   readonly queue: QueueView | null;
   /** Passed, and the branch has commits since (or is gone) that nobody verified. */
   readonly isBranchMoved?: boolean;
+  /** Judged and red, and the model that wrote what is wrong is to try again. */
+  readonly isRepairing?: boolean;
   /** Least permission that may let a run past its plan, from the repository's settings; absent: write. */
   readonly approvalFrom?: Permission | 'anyone';
   /** Tokens that the repository spends without asking, where the plan expects more. */

@@ -13,7 +13,9 @@ export function issueScope(repository: RepositoryRef, number: number): string {
 export async function makeRunView(
   context: AppContext,
   run: RunRecord,
-  more: Partial<Pick<RunView, 'queue' | 'approvalFrom' | 'autoApproveTokens' | 'isBranchMoved'>> = {},
+  more: Partial<
+    Pick<RunView, 'queue' | 'approvalFrom' | 'autoApproveTokens' | 'isBranchMoved' | 'isRepairing'>
+  > = {},
 ): Promise<RunView> {
   const { store } = context;
   const [plan, problems, report, engine, log, timeline, attempts, waitingBehind] = await Promise.all([
