@@ -35,7 +35,7 @@ it('an ablation that is killed in a run goes on with it: whole engines in two mo
 
   const killed = cli.start(command);
   const end = waitForEnd(killed);
-  await server.until((entry) => entry.question.contract === 'text.tokenizer');
+  await server.until((entry) => entry.contract === 'text.tokenizer');
   killed.kill('SIGKILL');
   expect((await end).code).toBeNull();
 
@@ -47,6 +47,6 @@ it('an ablation that is killed in a run goes on with it: whole engines in two mo
   expect(report).toMatchObject({ basis: 'no-real-model', finished: 2, planned: 2, comparisons: [] });
   expect(report.runs[0]).toMatchObject({ end: 'passed', sittings: 2 });
   // The call that was under way at the kill is asked again; every other one once.
-  const asked = server.log.map(({ question }) => JSON.stringify([question.role, question.contract]));
+  const asked = server.log.map(({ role, contract }) => JSON.stringify([role, contract]));
   expect(asked.length).toBeLessThanOrEqual(new Set(asked).size + 1);
 });
