@@ -200,7 +200,9 @@ function overflowOf(message: string, error: APIError): CallFault | undefined {
   const isNamed = ['context_length_exceeded', 'exceed_context_size_error'].some(
     (name) => error.code === name || error.type === name || body?.type === name,
   );
-  if (!isNamed && !overflowWords.test(message)) return undefined;
+  // Groq names the context in a complaint about the answer.
+  const isAboutAnswer = /max(?:_completion)?_tokens\W+must be/i.test(message);
+  if (!isNamed && (isAboutAnswer || !overflowWords.test(message))) return undefined;
   const limit = numberOf(body?.n_ctx) ?? firstNumber(message, contextWords);
   const promptTokens = numberOf(body?.n_prompt_tokens) ?? firstNumber(message, promptWords);
   return { kind: 'overflow', limit, promptTokens, message };
