@@ -8,7 +8,8 @@ import { packageRoot } from '../../src/preparation/package-root.ts';
 import { CommandLine, processesWith, waitForEnd } from '../fixtures/command-line.ts';
 import { writeConstraintFile } from '../fixtures/constraint-file.ts';
 
-const cli = new CommandLine();
+// Compilers have to be at work when the signal comes.
+const cli = new CommandLine({ hasEmptyCache: true });
 afterAll(() => cli.close());
 const example = writeConstraintFile(join(cli.folder, 'llama.yaml'), {
   name: 'llama',

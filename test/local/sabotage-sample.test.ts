@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runCampaign } from '../../src/local/sabotage-campaign.ts';
 import { openKnowledge } from '../../src/preparation/knowledge-base.ts';
+import { makeTestCache } from '../fixtures/test-cache.ts';
 
-const cacheFolder = mkdtempSync(join(tmpdir(), 'metainfer-sabotage-'));
+const cacheFolder = makeTestCache(mkdtempSync(join(tmpdir(), 'metainfer-sabotage-')));
 afterAll(() => rmSync(cacheFolder, { recursive: true, force: true }));
 
 /** Three mistakes in one engine; all of them and the mechanical ones are the full tier's. */

@@ -16,6 +16,7 @@ import {
 } from '../../src/local/github/local-github.ts';
 import { runnerToken } from '../../src/local/github/runner-state.ts';
 import { type StartedRunner, startLocalRunner } from '../../src/local/runner/start-local-runner.ts';
+import { sharedCache } from '../fixtures/test-cache.ts';
 import { type ApiCall, apiOf } from './github-api.ts';
 import type { HarnessScript } from './scripted-harness.ts';
 import { type GitHubWatch, watchGitHub } from './watch-github.ts';
@@ -38,8 +39,7 @@ export interface BotWorld {
 }
 
 export const templateFolder = join(tmpdir(), 'metainfer-test-templates');
-/** One cache for all tests: knowledge is checked once. */
-const cacheFolder = join(tmpdir(), 'metainfer-test-cache');
+const cacheFolder = sharedCache;
 export const log = pino({ level: process.env.METAINFER_TEST_LOG ?? 'silent' });
 
 /** Permissions and events as app.yml asks for them. */
