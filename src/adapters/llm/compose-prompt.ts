@@ -5,7 +5,7 @@ import { deliveryOf, samplingOf } from './dialect.ts';
 import { fitPrompt } from './fit-prompt.ts';
 import { settingsOf } from './request-key.ts';
 import type { CompletionBody } from './send-completion.ts';
-import type { Session } from './session.ts';
+import { type Session, traitsOf } from './session.ts';
 import { shortestAnswer } from './spend-guard.ts';
 
 const goOn =
@@ -27,7 +27,7 @@ export type PromptComposition = ComposedPrompt | { readonly tooLong: string };
 /** The messages of one call, as much of them as the context holds. `written` is an answer so far that is to be continued. */
 export function composePrompt(session: Session, request: ModelRequest, written: string): PromptComposition {
   const role = settingsOf(session.settings, request.role);
-  const { dialect, estimator } = session.traitsOf(role.model);
+  const { dialect, estimator } = traitsOf(session, role.model);
   const format = describeFormat(request.expects, dialect.structured);
   const continuation = written === '' ? [] : [written, goOn];
   // A schema would make the rest of an answer a new whole one.
@@ -65,7 +65,7 @@ function toMessages(system: string, user: string, continuation: readonly string[
 }
 
 function describeOverflow(session: Session, request: ModelRequest, others: readonly string[]): string {
-  const { dialect, estimator } = session.traitsOf(settingsOf(session.settings, request.role).model);
+  const { dialect, estimator } = traitsOf(session, settingsOf(session.settings, request.role).model);
   const needed = request.sections.filter(({ priority }) => priority === 0).map(({ text }) => text);
   const tokens = estimator.estimate([...others, ...needed]);
   return `What cannot be left out of the prompt is about ${tokens} tokens long, and the context holds ${dialect.contextTokens} for prompt and answer. Use a model with a longer context, or raise the limit of the server and context_tokens in the settings.`;
@@ -79,7 +79,7 @@ export function toBody(
   longestAnswer: number,
 ): CompletionBody {
   const role = settingsOf(session.settings, request.role);
-  const { dialect } = session.traitsOf(role.model);
+  const { dialect } = traitsOf(session, role.model);
   return {
     model: role.model,
     messages: prompt.messages,

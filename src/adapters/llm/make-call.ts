@@ -7,7 +7,7 @@ import type { Completion } from './read-completion.ts';
 import { redactSecret } from './redact.ts';
 import { settingsOf } from './request-key.ts';
 import { sendCompletion } from './send-completion.ts';
-import { noteFingerprint, type Session } from './session.ts';
+import { noteFingerprint, type Session, traitsOf } from './session.ts';
 import { costOf } from './spend-guard.ts';
 
 export interface FailedCall {
@@ -106,7 +106,7 @@ async function exchange(
   longestAnswer: number,
   signal: AbortSignal,
 ): Promise<Completion> {
-  const { settings, seen } = session;
+  const { settings, memory } = session;
   const { model } = settingsOf(settings, request.role);
   try {
     const completion = await sendCompletion(
@@ -117,7 +117,7 @@ async function exchange(
       signal,
       reporterOf(session, request),
     );
-    seen.hasAnswered = true;
+    memory.hasAnswered = true;
     noteFingerprint(session, completion.fingerprint);
     return checkPromptCount(session, model, prompt, completion);
   } catch (error) {
@@ -141,7 +141,7 @@ function checkPromptCount(
   { texts }: ComposedPrompt,
   completion: Completion,
 ): Completion {
-  const { estimator } = session.traitsOf(model);
+  const { estimator } = traitsOf(session, model);
   const promptTokens = completion.usage?.promptTokens;
   if (promptTokens === undefined) return completion;
   const judgement = estimator.judge(texts, promptTokens);
@@ -152,12 +152,12 @@ function checkPromptCount(
 }
 
 function faultOf(session: Session, model: string, error: unknown): CallFault {
-  const { settings, apiKey, seen, redact, now } = session;
+  const { settings, apiKey, memory, redact, now } = session;
   const fault = classifyFault(error, {
     ...{ baseUrl: settings.base_url, model, keyVariable: settings.api_key_env },
-    ...{ hasKey: apiKey !== undefined, hasAnswered: seen.hasAnswered, redact, now },
+    ...{ hasKey: apiKey !== undefined, hasAnswered: memory.hasAnswered, redact, now },
   });
-  if (fault.kind !== 'fatal') seen.hasAnswered = true;
+  if (fault.kind !== 'fatal') memory.hasAnswered = true;
   return fault;
 }
 

@@ -8,7 +8,7 @@ import { createEndpointClient } from './endpoint-client.ts';
 import { placesAt } from './limit-concurrency.ts';
 import { redactorOf } from './redact.ts';
 import { settingsOf } from './request-key.ts';
-import { createTraits, type ModelProgress, type Session } from './session.ts';
+import { type ModelProgress, recallEndpoint, type Session } from './session.ts';
 import { createSpendGuard } from './spend-guard.ts';
 
 export interface LanguageModelOptions {
@@ -47,7 +47,7 @@ function openSession(settings: LlmSettings, options: LanguageModelOptions): Sess
     ...{ settings, apiKey, ledger },
     client: createEndpointClient(settings.base_url, apiKey, settings.timeout_seconds),
     guard: createSpendGuard(ledger, limits),
-    traitsOf: createTraits(settings),
+    memory: recallEndpoint(settings),
     redact: redactorOf([apiKey]),
     onProgress: options.onProgress ?? (() => undefined),
     onNote: (message) => {
@@ -56,7 +56,7 @@ function openSession(settings: LlmSettings, options: LanguageModelOptions): Sess
     },
     now: options.now ?? Date.now,
     wait: options.wait ?? waitFor,
-    seen: { hasAnswered: false, isTestDouble: false },
+    seen: { isTestDouble: false },
   };
 }
 

@@ -7,7 +7,7 @@ import type { CallFault } from './endpoint-faults.ts';
 import type { FailedCall } from './make-call.ts';
 import { settingsOf } from './request-key.ts';
 import { createRetryPlan } from './retry-plan.ts';
-import type { Session } from './session.ts';
+import { type Session, traitsOf } from './session.ts';
 
 const mostAdaptions = 10;
 const mostTrims = 4;
@@ -65,7 +65,7 @@ function learnContext(
   fault: Extract<CallFault, { kind: 'overflow' }>,
   askedTokens: number,
 ): void {
-  const { dialect, estimator } = session.traitsOf(model);
+  const { dialect, estimator } = traitsOf(session, model);
   if (fault.promptTokens !== undefined) estimator.learn(texts, fault.promptTokens);
   const known = Math.min(dialect.contextTokens, askedTokens);
   const isNews = fault.limit !== undefined && fault.limit < dialect.contextTokens;
@@ -84,7 +84,7 @@ function adapt(
 ): boolean {
   const refusal = { parameter: fault.parameter, message: fault.message.toLowerCase(), longestAnswer };
   const mayGoUnstructured = session.settings.structured_output === 'auto';
-  const change = adaptDialect(session.traitsOf(model).dialect, refusal, mayGoUnstructured);
+  const change = adaptDialect(traitsOf(session, model).dialect, refusal, mayGoUnstructured);
   if (change !== undefined) session.onNote(`${model}: ${change}`);
   return change !== undefined;
 }

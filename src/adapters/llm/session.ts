@@ -28,27 +28,41 @@ export interface Session {
   readonly client: OpenAI;
   readonly ledger: CompletionLedger;
   readonly guard: SpendGuard;
-  readonly traitsOf: (model: string) => ModelTraits;
   readonly redact: (text: string) => string;
   readonly onProgress: (progress: ModelProgress) => void;
   /** Something that people should know, once each: what is done differently for this endpoint, and waits. */
   readonly onNote: (message: string) => void;
   readonly now: () => number;
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
-  /** Whether the endpoint has answered anything yet, and whether it called itself a test double. */
-  readonly seen: { hasAnswered: boolean; isTestDouble: boolean };
+  readonly memory: EndpointMemory;
+  /** Whether an answer of this run came from a test double. */
+  readonly seen: { isTestDouble: boolean };
 }
 
-export function createTraits(settings: LlmSettings): Session['traitsOf'] {
-  const known = new Map<string, ModelTraits>();
-  return (model) => {
-    const traits = known.get(model) ?? {
-      dialect: createDialect(settings),
-      estimator: createTokenEstimator(),
-    };
-    known.set(model, traits);
-    return traits;
-  };
+/** What has been learned about an endpoint. */
+export interface EndpointMemory {
+  hasAnswered: boolean;
+  readonly models: Map<string, ModelTraits>;
+}
+
+/** All runs with the same settings share it: the app opens a model for every step, and nothing is to be refused twice. */
+const memories = new WeakMap<LlmSettings, EndpointMemory>();
+
+export function recallEndpoint(settings: LlmSettings): EndpointMemory {
+  const memory = memories.get(settings) ?? { hasAnswered: false, models: new Map() };
+  memories.set(settings, memory);
+  return memory;
+}
+
+export function traitsOf(
+  { settings, memory }: Pick<Session, 'settings' | 'memory'>,
+  model: string,
+): ModelTraits {
+  const known = memory.models.get(model);
+  if (known !== undefined) return known;
+  const traits = { dialect: createDialect(settings), estimator: createTokenEstimator() };
+  memory.models.set(model, traits);
+  return traits;
 }
 
 /** A test double says so of itself. */

@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { createFileLedger } from '../../../src/adapters/llm/file-ledger.ts';
+import { openLanguageModel } from '../../../src/adapters/llm/open-language-model.ts';
+import { LlmSettings } from '../../../src/model/llm-settings.ts';
 import {
   code,
   completionOf,
   fenced,
+  freeOfLimits,
   never,
   openDouble,
   openModel,
@@ -10,6 +14,7 @@ import {
   question,
   sendEvents,
   sendJson,
+  temporaryFolder,
 } from './open-endpoint.ts';
 
 const verdict = {
@@ -63,6 +68,20 @@ describe('what a language model answers', () => {
       undefined,
     ]);
     expect(notes.join()).toContain('fences');
+  });
+
+  it('is asked for as the endpoint wants it by every run with the same settings', async () => {
+    const { settings, server } = await openDouble({
+      endpoint: { structuredOutput: false, streaming: false },
+    });
+    const parsed = LlmSettings.parse(settings);
+    for (const attempt of [1, 2]) {
+      const ledger = createFileLedger(temporaryFolder());
+      const model = openLanguageModel(parsed, { apiKey: undefined, ledger, limits: freeOfLimits });
+      expect(await model.ask(question({ attempt }), never)).toMatchObject({ kind: 'files' });
+      expect(model.isReal()).toBe(false);
+    }
+    expect(server.log).toHaveLength(4);
   });
 
   it('is asked for in fences only where the settings say so', async () => {
