@@ -50,7 +50,7 @@ async function selectForTest(): Promise<Selection> {
   return prepareEngine(request, catalog, { agents: { hasModel: true } }).selection;
 }
 
-function knowledgeWithout(gaps: readonly string[], folder: string): string {
+export function knowledgeWithout(gaps: readonly string[], folder: string): string {
   const copy = join(folder, 'knowledge');
   cpSync(knowledgeRoot(), copy, { recursive: true });
   for (const gap of gaps)

@@ -29,7 +29,8 @@ export function createRunnerClient(url: string, token: string): RunnerClient {
   const post = async (path: string, body: object, ifGone?: object): Promise<unknown> => {
     const response = await fetch(`${url}/_runner/${path}`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-runner-token': token },
+      // A kept connection may be closed by the other side just when a busy machine uses it again.
+      headers: { 'content-type': 'application/json', 'x-runner-token': token, connection: 'close' },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(30_000),
     });
