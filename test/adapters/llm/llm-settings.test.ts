@@ -106,6 +106,20 @@ describe('settings of a language model', () => {
     );
   });
 
+  it('are as the README shows them, with its defaults', () => {
+    const readme = readFileSync(new URL('../../../src/adapters/llm/README.md', import.meta.url), 'utf8');
+    const shown = readLlmSettings(/```yaml\n([\s\S]*?)```/.exec(readme)![1]!, 'README.md');
+    const { base_url, model, roles, prices, limits, ...defaults } = shown;
+    expect(LlmSettings.parse({ base_url, model })).toMatchObject(defaults);
+    const { soft_tokens, ...defaultLimits } = limits;
+    expect(LlmSettings.parse({ base_url, model }).limits).toEqual(defaultLimits);
+    expect([soft_tokens, Object.keys(roles), Object.keys(prices)]).toEqual([
+      1_600_000,
+      ['reviewer'],
+      [model],
+    ]);
+  });
+
   it('have an expectation in words for every key of the schema', () => {
     const keys = (shape: Record<string, unknown>, prefix = ''): string[] =>
       Object.keys(shape).map((name) => `${prefix}${name}`);
