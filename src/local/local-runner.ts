@@ -103,7 +103,17 @@ const steps: Readonly<Record<LocalStep, (state: RunState, runner: LocalRunner) =
   },
   diagnose: async (state, runner) =>
     diagnoseFailure(state, await preparedOf(state, runner), await readReport(state.folder), runner),
-  optimize: async (state, runner) => optimizeNext(state, await preparedOf(state, runner), runner),
+  optimize: async (state, runner) => {
+    const prepared = await preparedOf(state, runner);
+    // A process that died while it put a better engine in place left that one here.
+    if (hashEngineTree(state.folder) !== state.engineTreeSha256) {
+      const agentFiles = await agentFilesOf(state, runner);
+      await writeEngine(composePrepared(prepared, { agentFiles }), state.folder);
+    }
+    return optimizeNext(state, prepared, await readReport(state.folder), runner, async (report) =>
+      saveReport(state.folder, await withGenerationRecord(report, state, prepared.request, runner)),
+    );
+  },
   bench: async (state, runner) => {
     const prepared = await preparedOf(state, runner);
     requireSameTree(state);
