@@ -4,6 +4,7 @@ import type { DeviceRates } from '../model/plan.ts';
 import { renderPlan } from '../plan/render-plan.ts';
 import { prepareEngine } from '../preparation/prepare-engine.ts';
 import { type Command, type CommandInput, optionText } from './command.ts';
+import { llmOptions, openLlm } from './open-agents.ts';
 import { openRequest } from './open-request.ts';
 
 function statedRates(input: CommandInput): DeviceRates | undefined {
@@ -34,10 +35,12 @@ export const planCommand: Command = {
     bandwidth: { type: 'string', value: 'GB/S', help: 'stated memory bandwidth of the device' },
     flops: { type: 'string', value: 'GFLOP/S', help: 'stated peak of the device' },
     measure: { type: 'boolean', help: 'measure this machine (about 5 s) for the limit' },
+    ...llmOptions,
   },
   examples: [
     'npx metainfer plan knowledge/examples/qwen3-0.6b.yaml --bandwidth 20',
     'npx metainfer plan my.yaml --json',
+    'npx metainfer plan my.yaml --llm http://127.0.0.1:11434/v1 --model qwen3-coder:30b',
   ],
   async run(input, context) {
     const { request, catalog } = await openRequest(input.positionals[0]!, context);
@@ -46,7 +49,12 @@ export const planCommand: Command = {
     const device = isMeasured
       ? await measureDevice(request, platform, context.config.cacheFolder)
       : statedRates(input);
-    const { plan } = prepareEngine(request, catalog, { device });
+    const llm = (await openLlm(input, context))?.settings;
+    const { plan } = prepareEngine(request, catalog, {
+      device,
+      llm,
+      agents: { hasModel: llm !== undefined },
+    });
     return { exitCode: plan.missing.length > 0 ? 2 : 0, data: plan, text: renderPlan(plan) };
   },
 };

@@ -28,7 +28,7 @@ interface Choice {
   readonly wantsModel?: true;
 }
 
-const howToConfigure = '`--llm` on the command line, METAINFER_LLM for the app';
+const howToConfigure = '`metainfer build --llm` on the command line, METAINFER_LLM for the app';
 
 /**
  * Which contracts the target needs, in dependency order, and what fills each. The choice is by applicability, then

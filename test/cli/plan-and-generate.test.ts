@@ -52,6 +52,29 @@ describe('metainfer plan', () => {
     expect(JSON.parse(unknown.stdout)).toMatchObject({ error: { code: 'CONSTRAINTS_INVALID' } });
   });
 
+  it('says what agents would write and cost where a language model is named, and how to name one where not', async () => {
+    const path = writeConstraintFile(join(cli.folder, 'agents.yaml'), {
+      ...{ name: 'agents', model: { id: 'Qwen/Qwen3-0.6B' }, mode: 'zero-reference' },
+    });
+    const without = await cli.run(['plan', path]);
+    expect(without.code).toBe(2);
+    expect(without.stdout).toContain(
+      '21 contracts are for agents to write (generation.mode: zero-reference)',
+    );
+    const settings = join(cli.folder, 'llm.yaml');
+    writeFileSync(
+      settings,
+      'base_url: http://127.0.0.1:9/v1\nmodel: small\nprices: { small: { input: 1, output: 2 } }\nlimits: { hard_tokens: 9000 }\n',
+    );
+    const { code, stdout } = await cli.run(['plan', path, '--llm', settings]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/\| \*\*Total\*\* .* tokens, about 0\.\d\d USD \|/);
+    expect(stdout).toContain('The limit of this run is 9,000 tokens.\n- **More than the limit**');
+    const refused = await cli.run(['generate', path, '-o', join(cli.folder, 'never')]);
+    expect(refused.code).toBe(2);
+    expect(refused.stderr).toContain('`metainfer build --llm` on the command line');
+  });
+
   it('names the folder that is missing where weights are asked for', async () => {
     const path = join(cli.folder, 'weights.yaml');
     const text = readFileSync(join(packageRoot(), 'knowledge/examples/qwen3-0.6b.yaml'), 'utf8');

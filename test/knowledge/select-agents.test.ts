@@ -53,7 +53,7 @@ describe('who fills a contract', () => {
     expect(rest['norm.rms']).toBe('missing');
     expect(missing).toEqual([
       'norm.rms: no realization for numerics.weights = q8_0; there is bf16, f32',
-      'norm.rms is for agents to write (generation.mode: knowledge-first), and no language model is configured: `--llm` on the command line, METAINFER_LLM for the app',
+      'norm.rms is for agents to write (generation.mode: knowledge-first), and no language model is configured: `metainfer build --llm` on the command line, METAINFER_LLM for the app',
     ]);
   });
 
