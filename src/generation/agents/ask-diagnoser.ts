@@ -35,7 +35,7 @@ const RankingAnswer = z.object({
 });
 
 /** All keys required and none besides: what every endpoint's strict mode understands. */
-export const rankingSchema = {
+const rankingSchema = {
   type: 'object',
   additionalProperties: false,
   required: ['suspects'],
