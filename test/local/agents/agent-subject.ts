@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeEngine } from '../../../src/generation/write-engine.ts';
 import { applyEdits } from '../../../src/local/sabotage.ts';
@@ -15,12 +15,16 @@ import {
 import { readConstraintFile, readRequest } from '../../../src/preparation/read-request.ts';
 import type { Toolchain } from '../../../src/verification/build.ts';
 import { type ConstraintChoices, writeConstraintFile } from '../../fixtures/constraint-file.ts';
+import { makeTestCache } from '../../fixtures/test-cache.ts';
 import { rightText } from '../../support/model-server/knowledge-replies.ts';
+
+/** What was compiled before with the same bytes need not be compiled again by every test. */
+export const sharedCache = join(tmpdir(), 'metainfer-test-cache');
 
 /** A target whose contracts are all for agents, and our realizations as what these agents wrote. */
 export interface AgentSubject {
   readonly catalog: Catalog;
-  /** zero-reference: no contract has a realization. */
+  /** No contract has a realization. */
   readonly prepared: PreparedEngine;
   readonly files: ReadonlyMap<string, AgentFile>;
   readonly toolchain: Toolchain;
@@ -30,9 +34,9 @@ export interface AgentSubject {
 export async function openSubject(
   root: string,
   choices: Partial<ConstraintChoices> = {},
+  mode: 'zero-reference' | 'source-reference' = 'zero-reference',
 ): Promise<AgentSubject> {
-  const cacheFolder = join(root, 'cache');
-  mkdirSync(cacheFolder, { recursive: true });
+  const cacheFolder = makeTestCache(join(root, 'cache'));
   const catalog = await openKnowledge(cacheFolder);
   const model = { path: join(process.cwd(), 'test/fixtures/checkpoints/tiny-qwen3') };
   const file = writeConstraintFile(join(root, 'subject.yaml'), { name: 'subject', model, ...choices });
@@ -41,12 +45,12 @@ export async function openSubject(
     catalog,
   });
   const { constraints } = request;
-  const generation = { ...constraints.generation, mode: 'zero-reference' as const };
+  const generation = { ...constraints.generation, mode };
   const prepared = prepareEngine({ ...request, constraints: { ...constraints, generation } }, catalog, {
     agents: { hasModel: true },
   });
   const toolchain = await openToolchain(prepared, undefined, {
-    ...{ cacheFolder, sandbox: 'auto' },
+    ...{ cacheFolder: sharedCache, sandbox: 'auto' },
     signal: new AbortController().signal,
   });
   const files = new Map(
