@@ -10,6 +10,8 @@ export type CostSettings = Pick<LlmSettings, 'model' | 'roles' | 'prices' | 'rev
 const bytesPerToken = 4;
 /** Rules, platform, failure modes and the form of the answer, in every prompt of an implementer. */
 const frameTokens = 2500;
+/** A prompt holds a required header and what is said of it; measured over the prompts of the examples. */
+const perRequiredHeader = 2.5;
 /** Bytes of code per byte of contract: the median of the realizations is 0.52, and a first version is longer. */
 const codePerContract = 0.8;
 /** Every other contract is expected to need a second attempt. */
@@ -56,7 +58,7 @@ function estimateOne(
     0,
   );
   const code = (own * codePerContract) / bytesPerToken;
-  const prompt = (own + required) / bytesPerToken + frameTokens;
+  const prompt = (own + perRequiredHeader * required) / bytesPerToken + frameTokens;
   const review = hasReview
     ? {
         promptTokens: Math.round(attempts * (prompt + code)),
