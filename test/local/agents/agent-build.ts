@@ -15,6 +15,7 @@ import { openKnowledge } from '../../../src/preparation/knowledge-base.ts';
 import { packageRoot } from '../../../src/preparation/package-root.ts';
 import { prepareEngine } from '../../../src/preparation/prepare-engine.ts';
 import { readRequest } from '../../../src/preparation/read-request.ts';
+import { makeTestCache } from '../../fixtures/test-cache.ts';
 import { type ModelServer, startModelServer } from '../../support/model-server/model-server.ts';
 import type { ModelServerOptions } from '../../support/model-server/server-options.ts';
 
@@ -54,6 +55,8 @@ export interface AgentBuild {
   readonly ledger: CompletionLedger;
   readonly papers: AgentPapers;
   readonly folder: string;
+  /** Drives the run from `state` to its end. */
+  goOn(): Promise<RunState>;
   close(): Promise<void>;
 }
 
@@ -72,7 +75,7 @@ export interface AgentBuildOptions {
 /** A run of the command line from its constraint file on, with a scripted model over HTTP. Close it afterwards. */
 export async function buildWithAgents(options: AgentBuildOptions): Promise<AgentBuild> {
   const folder = mkdtempSync(join(tmpdir(), 'metainfer-agents-'));
-  const cacheFolder = options.cacheFolder ?? join(folder, 'cache');
+  const cacheFolder = options.cacheFolder ?? makeTestCache(join(folder, 'cache'));
   const catalog = options.catalog ?? (await openKnowledge(cacheFolder));
   const server = await startModelServer(options.server);
   const settings = LlmSettings.parse({
@@ -83,31 +86,29 @@ export async function buildWithAgents(options: AgentBuildOptions): Promise<Agent
   const ledger = createFileLedger(join(folder, 'calls'));
   const papersPath = join(folder, 'agents.json');
   const text = JSON.stringify(options.request ?? tinyRequest);
+  const nothing = () => undefined;
   const start = startRun(
     'run-1',
     { fileName: join(folder, 'request.yaml'), text, origin: 'command-line' },
     join(folder, 'engine'),
   );
-  const nothing = () => undefined;
-  const state = await driveRun(
-    start,
-    {
-      ...{ catalog, weightsRoot: undefined, cacheFolder },
-      ...{ sandbox: options.sandbox ?? 'auto', baseline: false, runSeed: 7 },
-      signal: new AbortController().signal,
-      ...{ onStep: nothing, onDetail: nothing, onNote: nothing, onStepEnd: nothing },
-      save: async () => undefined,
-      agents: {
-        ...{ settings, ledger, papersPath },
-        openModel: (limits) => openLanguageModel(settings, { apiKey: undefined, ledger, limits }),
-        describeModel: () => ({ endpoint: server.baseUrl, isReal: true }),
-      },
+  const runner: LocalRunner = {
+    ...{ catalog, weightsRoot: undefined, cacheFolder },
+    ...{ sandbox: options.sandbox ?? 'auto', baseline: false, runSeed: 7 },
+    signal: new AbortController().signal,
+    ...{ onStep: nothing, onDetail: nothing, onNote: nothing, onStepEnd: nothing },
+    save: async () => undefined,
+    agents: {
+      ...{ settings, ledger, papersPath },
+      openModel: (limits) => openLanguageModel(settings, { apiKey: undefined, ledger, limits }),
+      describeModel: () => ({ endpoint: server.baseUrl, isReal: true }),
     },
-    options.stopAfter,
-  );
+  };
+  const state = await driveRun(start, runner, options.stopAfter);
   return {
     ...{ state, server, ledger, folder },
     papers: await readPapers(papersPath),
+    goOn: () => driveRun(state, runner),
     close: async () => {
       await server.close();
       rmSync(folder, { recursive: true, force: true });

@@ -6,6 +6,7 @@ import type { Catalog, Selection } from '../../../src/model/catalog.ts';
 import { tokensOf } from '../../../src/model/spending.ts';
 import { exitCodeOf } from '../../../src/pipeline.ts';
 import { openKnowledge } from '../../../src/preparation/knowledge-base.ts';
+import { makeTestCache } from '../../fixtures/test-cache.ts';
 import { repliesFromKnowledge } from '../../support/model-server/knowledge-replies.ts';
 import {
   type AgentBuild,
@@ -15,7 +16,7 @@ import {
   withoutRealizationsOf,
 } from './agent-build.ts';
 
-const cacheFolder = mkdtempSync(join(tmpdir(), 'metainfer-limits-'));
+const cacheFolder = makeTestCache(mkdtempSync(join(tmpdir(), 'metainfer-limits-')));
 const builds: AgentBuild[] = [];
 let catalog: Catalog;
 let selection: Selection;
