@@ -147,7 +147,7 @@ describe('the page of a run', () => {
     const old = sampleRun(7, { supersededBy: 6 }, { status: 'superseded' });
     const { text } = await serve([{ run: waiting }, { run: old }]);
     expect(await text('/runs/6')).toContain(
-      'somebody with write permission adds the label <code>metainfer:approved</code>',
+      'somebody with write permission comments <code>/metainfer generate</code> or adds the label <code>metainfer:approved</code>',
     );
     expect(await text('/runs/7')).toContain('<a href="/runs/6">run 6</a>');
   });
