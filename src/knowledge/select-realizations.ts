@@ -109,9 +109,16 @@ function choose(
   if (realization !== undefined)
     return { status: 'realization', realization, reason, requires: realization.requires };
   if (by.fill === undefined) return { status: 'missing', reason, requires: [] };
+  const requires = sharedRequirements(contract);
   return by.fill.hasModel
-    ? { status: 'agent', reason: `${reason}. An agent writes it from the contract.`, requires: [] }
-    : { status: 'missing', reason, requires: [], wantsModel: true };
+    ? { status: 'agent', reason: `${reason}. An agent writes it from the contract.`, requires }
+    : { status: 'missing', reason, requires, wantsModel: true };
+}
+
+/** What every realization of a contract needs, for whatever target: one for another target will need it too. */
+function sharedRequirements({ realizations }: Contract): readonly string[] {
+  const [first, ...others] = realizations;
+  return (first?.requires ?? []).filter((id) => others.every(({ requires }) => requires.includes(id)));
 }
 
 /**

@@ -74,6 +74,7 @@ const steps: Readonly<Record<LocalStep, (state: RunState, runner: LocalRunner) =
     const request = await requestOf(state, runner);
     const { plan, planSha256 } = prepareEngine(request, runner.catalog, {
       agents: { hasModel: runner.agents !== undefined },
+      llm: runner.agents?.settings,
     });
     const agents = runner.agents && startAgentWork(plan, runner.agents.settings, request.constraints);
     return {

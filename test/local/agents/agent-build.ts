@@ -30,13 +30,24 @@ export const tinyRequest = {
   workload: { prompt_tokens: 32, output_tokens: 16 },
 } as const;
 
-/** Knowledge in which nothing fills this contract: what agents are for. */
-export function withoutRealizationsOf(catalog: Catalog, ...ids: readonly string[]): Catalog {
+/**
+ * Knowledge in which nothing fills these contracts for the selection's target, as if what does were for another
+ * platform: what agents are for.
+ */
+export function withoutRealizationsOf(
+  catalog: Catalog,
+  selection: Selection,
+  ...ids: readonly string[]
+): Catalog {
+  const elsewhere = selection.contracts.flatMap(({ contract, realization }) =>
+    realization !== undefined && ids.includes(contract.frontMatter.id)
+      ? [{ ...contract, realizations: [{ ...realization, applies: { 'hardware.platform': 'hip' } }] }]
+      : [],
+  );
+  const byFolder = new Map(elsewhere.map((contract) => [contract.folder, contract]));
   return {
     ...catalog,
-    contracts: catalog.contracts.map((contract) =>
-      ids.includes(contract.frontMatter.id) ? { ...contract, realizations: [], evidence: [] } : contract,
-    ),
+    contracts: catalog.contracts.map((contract) => byFolder.get(contract.folder) ?? contract),
   };
 }
 

@@ -35,7 +35,7 @@ async function buildWithBadModel(settings: object = {}): Promise<AgentBuild> {
   const edits = [{ find: ' + config::rms_norm_eps', replace: '' }];
   const build = await buildWithAgents({
     cacheFolder,
-    catalog: withoutRealizationsOf(catalog, 'norm.rms'),
+    catalog: withoutRealizationsOf(catalog, selection, 'norm.rms'),
     server: { replies: repliesFromKnowledge(selection, { contracts: { 'norm.rms': { edits } } }) },
     settings,
   });
@@ -84,7 +84,7 @@ describe('a model that never gets it right', () => {
     const edits = [{ find: ' + config::rms_norm_eps', replace: '' }];
     const build = await buildWithAgents({
       cacheFolder,
-      catalog: withoutRealizationsOf(catalog, 'norm.rms'),
+      catalog: withoutRealizationsOf(catalog, selection, 'norm.rms'),
       server: {
         replies: repliesFromKnowledge(selection, { contracts: { 'norm.rms': { edits } } }),
         endpoint: { usage: false },
@@ -103,7 +103,7 @@ describe('a machine without bubblewrap', () => {
   it('is told how to install it before a token is spent', async () => {
     const build = await buildWithAgents({
       cacheFolder,
-      catalog: withoutRealizationsOf(catalog, 'norm.rms'),
+      catalog: withoutRealizationsOf(catalog, selection, 'norm.rms'),
       server: { replies: repliesFromKnowledge(selection) },
       sandbox: 'off',
     });

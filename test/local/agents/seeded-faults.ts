@@ -40,7 +40,7 @@ export async function runSeededFault(
   const selection = await selectionFor(request, catalog);
   const build = await buildWithAgents({
     ...{ request, cacheFolder },
-    catalog: withoutRealizationsOf(catalog, entry.contract),
+    catalog: withoutRealizationsOf(catalog, selection, entry.contract),
     server: { replies: repliesFromKnowledge(selection, { contracts: { [entry.contract]: fault.reply } }) },
     stopAfter: 'generate',
   });
