@@ -1,7 +1,5 @@
 import type { AgentWork, RepairFinding } from '../model/agent-work.ts';
 import { codeSpan, inlineText } from '../model/escape-text.ts';
-import { grouped } from '../model/show-number.ts';
-import type { Spending } from '../model/spending.ts';
 import { attemptsOf, tokensInWords, usdInWords } from './agent-progress.ts';
 import { count, details, link, paragraphs } from './markdown.ts';
 import { hasEnded, standingOf } from './run-progress.ts';
@@ -28,7 +26,7 @@ export function renderAgentSummary(view: RunView): string {
 }
 
 /** `A model wrote 20 contracts in 23 attempts: 312,004 of 2,000,000 tokens, $1.23.` */
-export function summaryInWords(work: AgentWork): string {
+function summaryInWords(work: AgentWork): string {
   const written = work.contracts.filter(({ fileSha256 }) => fileSha256 !== null).length;
   const usd = usdInWords(work.spent.usd);
   const cost = usd === '' || work.spent.usd === 0 ? '' : `, ${usd}`;
@@ -59,14 +57,4 @@ function renderObjections(work: AgentWork): string {
 function objectionLine({ contract, file, line, message }: RepairFinding): string {
   const place = file === null ? '' : ` ${codeSpan(`${file}${line === null ? '' : `:${line}`}`)}`;
   return `- ${codeSpan(contract, 'text', 60)}${place}: ${inlineText(message, 300)}`;
-}
-
-/** Tokens of each kind, for somebody who looks at the bill. */
-export function spendingInWords(spent: Spending): string {
-  const cached = spent.cachedTokens === 0 ? '' : ` (${grouped(spent.cachedTokens)} of them cached)`;
-  const unreported =
-    spent.unreportedTokens === 0
-      ? ''
-      : `, ${grouped(spent.unreportedTokens)} of calls that never said how many`;
-  return `${count(spent.calls, 'call')}: ${grouped(spent.promptTokens)} tokens in${cached}, ${grouped(spent.completionTokens)} out${unreported}`;
 }

@@ -15,7 +15,7 @@ import type { AppContext } from './app-context.ts';
 import { readRepositoryConfig } from './ask-permission.ts';
 
 /** What agents of a run through GitHub work with. */
-export interface RunAgents {
+interface RunAgents {
   readonly model: LanguageModel;
   readonly ledger: CompletionLedger;
 }

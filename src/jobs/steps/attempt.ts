@@ -40,7 +40,7 @@ export async function attemptNext(
   };
 }
 
-export function makeTask(
+function makeTask(
   { catalog }: AppContext,
   prepared: PreparedEngine,
   { contract, findings }: Pick<ContractWork, 'contract' | 'findings'>,
