@@ -50,7 +50,7 @@ describe('what a model may spend', () => {
     const end = await lastComment(run!.source.number);
     expect(end).toContain('was stopped: the model did not get norm.rms right');
     expect(end).toContain('norm.rms was not right after 3 attempts');
-    expect(end).toContain('no usable answer');
+    expect(end).toContain('answer: There is no file in the answer; expected norm_rms.cpp.');
     expect(end).toContain('`/metainfer fix <what is wrong>` on a line of it');
     expect(end).toContain(`#${pullNumber}`);
     const pull = await agents.get(`pulls/${pullNumber}`);
