@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { loadCatalog } from '../../src/knowledge/load-catalog.ts';
 import { type Filling, selectRealizations } from '../../src/knowledge/select-realizations.ts';
 import type { Catalog } from '../../src/model/catalog.ts';
+import { knowledgeRoot } from '../../src/preparation/knowledge-base.ts';
 import { knowledgeTarget } from './knowledge-target.ts';
 import { loadFiles, realizationText, validTree } from './knowledge-tree.ts';
 
@@ -43,6 +45,22 @@ describe('who fills a contract', () => {
     expect(norm?.reason).toBe(
       'norm.rms: no realization for numerics.weights = q8_0; there is bf16, f32. An agent writes it from the contract.',
     );
+  });
+
+  test('an agent at a gap may use what every realization of its contract needs', async () => {
+    const { catalog: real } = await loadCatalog(knowledgeRoot());
+    const elsewhere = { 'hardware.platform': 'hip' };
+    const contracts = real!.contracts.map((contract) => {
+      const realizations = contract.realizations.map((entry) => ({ ...entry, applies: elsewhere }));
+      return contract.frontMatter.id === 'text.pre-tokenizer' ? { ...contract, realizations } : contract;
+    });
+    const text = { 'tokenizer.model': 'byte_level_bpe', 'tokenizer.pre_tokenizer': 'qwen2' } as const;
+    const target = { ...knowledgeTarget, ...text, 'tokenizer.normalizer': 'nfc' };
+    const fill = { mode: 'knowledge-first', hasModel: true } as const;
+    const selection = selectRealizations({ ...real!, contracts }, target, fill);
+    const gap = selection.contracts.find(({ contract }) => contract.frontMatter.id === 'text.pre-tokenizer');
+    expect(gap).toMatchObject({ status: 'agent' });
+    expect(gap!.requires).toEqual(expect.arrayContaining(['text.unicode', 'text.utf8']));
   });
 
   test('says that a model is missing and how to name one', () => {

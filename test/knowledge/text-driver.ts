@@ -1,8 +1,20 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { sharedCache } from '../fixtures/test-cache.ts';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const contracts = join(here, '../../knowledge/contracts');
@@ -47,11 +59,34 @@ function compileObject(source: string, sanitize: boolean): string {
   const known = objects.get(`${source}:${sanitize}`);
   if (known !== undefined) return known;
   const folder = openWorkspace();
-  const object = join(folder, `${objects.size}.o`);
   const extra = sanitize ? ['-O1', '-fsanitize=address,undefined', '-fno-sanitize-recover=all'] : [];
-  execFileSync('g++', [...flags, ...extra, '-I', folder, '-c', source, '-o', object], { stdio: 'pipe' });
+  const object = join(sharedCache, 'text-objects', `${nameObject(source, extra)}.o`);
+  if (!existsSync(object)) {
+    const partial = join(folder, `${objects.size}.o`);
+    execFileSync('g++', [...flags, ...extra, '-I', folder, '-c', source, '-o', partial], { stdio: 'pipe' });
+    mkdirSync(join(sharedCache, 'text-objects'), { recursive: true });
+    // Another worker may make the same one: whoever is last replaces it by the same bytes.
+    renameSync(partial, object);
+  }
   objects.set(`${source}:${sanitize}`, object);
   return object;
+}
+
+let headerTexts: string | undefined;
+
+/** By everything that the compiler may read: the source, every header of the workspace, and the flags. */
+function nameObject(source: string, extra: readonly string[]): string {
+  const folder = openWorkspace();
+  headerTexts ??= readdirSync(folder)
+    .filter((name) => name.endsWith('.h'))
+    .sort()
+    .map((name) => `${name}\n${readFileSync(join(folder, name), 'utf8')}`)
+    .join('\n');
+  const compiler = execFileSync('g++', ['--version'], { encoding: 'utf8' });
+  const hash = createHash('sha256');
+  for (const part of [compiler, ...flags, ...extra, headerTexts, readFileSync(source, 'utf8')])
+    hash.update(`${Buffer.byteLength(part)}\n${part}`);
+  return hash.digest('hex');
 }
 
 /** Compiles and links realizations with a driver (beside this file, or absolute) or a contract's shim; returns the program. */
