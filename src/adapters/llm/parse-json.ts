@@ -15,10 +15,17 @@ export function compileSchema(
     if (checked.success) return undefined;
     const faults = checked.error.issues.slice(0, 3).map((issue) => {
       const place = issue.path.length === 0 ? 'the whole' : issue.path.join('.');
-      return `${place}: ${issue.message}`;
+      return `${place}: ${messageOf(issue)}`;
     });
     return faults.join('; ');
   };
+}
+
+/** A union's own message says nothing; those of its branches do. */
+function messageOf(issue: z.core.$ZodIssue): string {
+  if (issue.code !== 'invalid_union') return issue.message;
+  const branches = issue.errors.flatMap((branch) => branch.slice(0, 1).map(({ message }) => message));
+  return branches.length === 0 ? issue.message : [...new Set(branches)].join(' or ');
 }
 
 /** The JSON value of an answer: the whole of it, one fenced block, or the only object among prose. */

@@ -128,6 +128,16 @@ describe('JSON in an answer', () => {
   ])('is refused in %j', (text, message) => {
     expect(parseJson(text, check)).toMatchObject({ isRead: false, message: expect.stringMatching(message) });
   });
+
+  it('is refused with what each kind of value would be', () => {
+    const either = compileSchema({
+      type: 'object',
+      properties: { line: { type: ['integer', 'null'] } },
+      required: ['line'],
+    });
+    expect([either({ line: null }), either({ line: 3 })]).toEqual([undefined, undefined]);
+    expect(either({ line: 'three' })).toMatch(/^line: .*expected (?:int|number).* or .*expected null/);
+  });
 });
 
 describe('an answer in parts', () => {
