@@ -25,7 +25,7 @@ beforeAll(async () => {
     request: { ...tinyRequest, generation: { mode: 'zero-reference' } },
     server: { replies: repliesFromKnowledge(selection) },
   });
-});
+}, 900_000);
 afterAll(async () => {
   await build.close();
   rmSync(cacheFolder, { recursive: true, force: true });
