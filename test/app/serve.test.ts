@@ -94,6 +94,14 @@ describe('metainfer serve', () => {
     expect(code).toBe(2);
   });
 
+  it('says that the settings of the language model are not where METAINFER_LLM says', async () => {
+    const settings = { ...(await goodSettings()), METAINFER_LLM: 'nowhere.yaml' };
+    const { code, stderr } = await outcomeOf(serve(settings, folder));
+    expect(stderr).toContain('nowhere.yaml');
+    expect(stderr).not.toMatch(/\bat .*\.[jt]s:\d+/);
+    expect(code).toBe(2);
+  });
+
   it('says that .env is a folder', async () => {
     const home = join(folder, 'home');
     mkdirSync(join(home, '.env'), { recursive: true });
