@@ -1,8 +1,9 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildProgram, findToolchain, type Toolchain } from '../../src/verification/build.ts';
+import { pruneConfig, readTransitive } from '../../src/verification/object-key.ts';
 import { probeSandbox } from '../../src/verification/sandbox.ts';
 import { runSandboxed } from '../../src/verification/sandboxed-process.ts';
 
@@ -102,4 +103,39 @@ test('code that tries to read a secret while it is compiled finds nothing', asyn
     expect(binary).toBeUndefined();
     expect(diagnostics[0]?.message).toMatch(/No such file/);
   }
+});
+
+test('a source that names a device as its header is refused by the compiler and read by nobody', async () => {
+  const up = '../'.repeat(12);
+  const folder = writeProgram('device', { 'main.cpp': `#include "${up}dev/zero"\nint main() {}\n` });
+  symlinkSync('/dev/zero', join(folder, 'linked.h'));
+  const { binary } = await buildProgram(
+    { ...toolchain, limits: { cpuSeconds: 3, memoryBytes: 2 ** 29 } },
+    { folder, sources: ['main.cpp'], sanitize: false },
+  );
+  expect(binary).toBeUndefined();
+  expect([...readTransitive(folder, 'main.cpp').keys()]).toEqual(['main.cpp']);
+  expect([...readTransitive(folder, 'linked.h').keys()]).toEqual([]);
+});
+
+test('an object is shared by models that agree on the constants it names, and by no others', () => {
+  const config = 'inline constexpr int a = 1;\ninline constexpr int b = 2;';
+  const keep = (source: string) =>
+    pruneConfig(new Map(Object.entries({ 'config.h': config, 'x.cpp': source }))).get('config.h');
+  expect(keep('int f() { return config::a; }  // not config::b')).toBe('inline constexpr int a = 1;');
+  for (const hidden of [
+    'namespace c = config;\nint f() { return c::b + config::a; }',
+    'using namespace config;\nint f() { return b; }',
+    '#define CONSTANT(x) config::x\nint f() { return CONSTANT(b); }',
+  ]) {
+    expect(keep(hidden)).toBe(config);
+  }
+});
+
+test('two definitions of one symbol are told by the names of the sources', async () => {
+  const folder = writeProgram('twice', { ...program, 'other.cpp': 'int answer() { return 1; }\n' });
+  const sources = ['part.cpp', 'other.cpp', 'main.cpp'];
+  const { diagnostics } = await buildProgram(toolchain, { folder, sources, sanitize: false });
+  expect(diagnostics[0]).toMatchObject({ file: 'other.cpp', line: null });
+  expect(diagnostics[0]?.message).toMatch(/multiple definition of .answer.*first defined in part\.cpp$/);
 });

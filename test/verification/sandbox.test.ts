@@ -129,6 +129,11 @@ test.each([bubblewrap, none].map((sandbox) => [sandbox.kind, sandbox] as const))
       limits: { fileBytes: 1_000_000 },
     });
     expect(file.stdout.toString().trim()).toBe('1000000');
+    const many = await shell('for ((i = 0; ; i++)); do head -c 1000000 /dev/zero > part$i; done', {
+      sandbox,
+      limits: { scratchBytes: 20_000_000 },
+    });
+    expect(many.reason).toBe('files');
   },
   60_000,
 );
