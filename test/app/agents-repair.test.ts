@@ -134,7 +134,7 @@ describe('files of a model in an engine', () => {
     const lost = await tell(ada, '/metainfer fix it is too slow');
     expect([lost.reaction, lost.answer]).toEqual([
       'confused',
-      expect.stringContaining('A model wrote `norm_rms.cpp` and `text_stop.cpp`'),
+      expect.stringContaining('A model wrote `text_stop.cpp` and `norm_rms.cpp`'),
     ]);
     const known = await tell(ada, '/metainfer fix linear_dense.cpp it is too slow');
     expect([known.reaction, known.answer]).toEqual(['-1', expect.stringContaining('not written by a model')]);
