@@ -2,11 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseInvocation } from '../../src/cli/arguments.ts';
-import { commands } from '../../src/cli/commands.ts';
-import { createProgress } from '../../src/cli/progress.ts';
-import { readConfig } from '../../src/config.ts';
-import { AppError } from '../../src/model/errors.ts';
 import type { EngineClient } from '../../src/verification/protocol-client.ts';
 import {
   type BrokenCheckpoint,
@@ -17,9 +12,12 @@ import { type BuiltEngine, buildEngine } from '../fixtures/built-engine.ts';
 import { CommandLine } from '../fixtures/command-line.ts';
 import { writeConstraintFile } from '../fixtures/constraint-file.ts';
 import { type RecipeName, writeRandomCheckpoint } from '../fixtures/random-checkpoint.ts';
+import { makeTestCache } from '../fixtures/test-cache.ts';
+import { refusalOf } from '../support/refusal-of.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'metainfer-broken-'));
 const cli = new CommandLine();
+const cache = makeTestCache(join(root, 'cache'));
 afterAll(() => {
   rmSync(root, { recursive: true, force: true });
   cli.close();
@@ -40,26 +38,12 @@ function constraintsFor(place: Place): string {
   return writeConstraintFile(file, { name: 'broken', model: { path: place.folder } });
 }
 
-/** What `metainfer generate` refuses with, in this process: sixty starts of the program take minutes. */
-async function refusalOf(file: string): Promise<AppError> {
-  const { command, input } = parseInvocation(['generate', file, '-o', join(root, 'engine')], commands);
-  const context = {
-    config: readConfig({ METAINFER_CACHE: join(root, 'cache') }),
-    progress: createProgress(process.stderr, true),
-    signal: new AbortController().signal,
-    print: () => {},
-  };
-  const error: unknown = await command!.run(input, context).then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (error instanceof AppError) return error;
-  throw new Error(`generate did not refuse it: ${String(error)}`);
-}
-
 describe('a broken checkpoint', () => {
   it.each(places)('is refused by `metainfer generate`, by name: $title', async (place) => {
-    const { exitCode, message } = await refusalOf(constraintsFor(place));
+    const { exitCode, message } = await refusalOf(
+      ['generate', constraintsFor(place), '-o', join(root, 'engine')],
+      cache,
+    );
     expect(exitCode).toBe(2);
     for (const mention of place.mentions) expect(message).toContain(mention);
     expect(message).not.toMatch(/\n\s+at /);

@@ -1,16 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseInvocation } from '../../src/cli/arguments.ts';
-import { commands } from '../../src/cli/commands.ts';
-import { createProgress } from '../../src/cli/progress.ts';
-import { readConfig } from '../../src/config.ts';
 import { AblationResult } from '../../src/local/ablation/ablation-plan.ts';
-import { AppError } from '../../src/model/errors.ts';
 import { packageRoot } from '../../src/preparation/package-root.ts';
 import { CommandLine } from '../fixtures/command-line.ts';
 import { writeConstraintFile } from '../fixtures/constraint-file.ts';
 import { type ModelServer, startModelServer } from '../support/model-server/model-server.ts';
+import { refusalOf } from '../support/refusal-of.ts';
 
 const cli = new CommandLine();
 const checkpoint = join(packageRoot(), 'test/fixtures/checkpoints/llama-default');
@@ -40,23 +36,6 @@ function evaluate(args: readonly string[]) {
   return cli.run(['eval', 'ablation', ...args], { cwd: packageRoot() });
 }
 
-/** In this process: how a refusal leaves the program is the same for every command. */
-async function refusalOf(args: readonly string[]): Promise<AppError> {
-  try {
-    const { command, input } = parseInvocation(['eval', 'ablation', ...args], commands);
-    await command!.run(input, {
-      config: readConfig({ METAINFER_CACHE: cli.cache }),
-      progress: createProgress(process.stderr, true),
-      signal: new AbortController().signal,
-      print: () => undefined,
-    });
-  } catch (error) {
-    if (error instanceof AppError) return error;
-    throw error;
-  }
-  throw new Error('It was not refused.');
-}
-
 describe('eval ablation', () => {
   it.each([
     { args: [], says: ['Missing <file...>'] },
@@ -75,7 +54,7 @@ describe('eval ablation', () => {
       says: ['holds other files'],
     },
   ])('refuses before a token is spent: $args', async ({ args, says }) => {
-    const refusal = await refusalOf(args);
+    const refusal = await refusalOf(['eval', 'ablation', ...args], cli.cache);
     expect(refusal.exitCode).toBe(2);
     for (const text of says) expect(refusal.message).toContain(text);
     expect(server.log).toEqual([]);
@@ -109,17 +88,8 @@ describe('eval ablation', () => {
 
   it('does not mix runs of different modes, models or files in one folder', async () => {
     expect(existsSync(join(folder, 'ablation.json'))).toBe(true);
-    const refusal = await refusalOf([
-      file,
-      '--llm',
-      settings,
-      '--modes',
-      'knowledge-first',
-      '--repeats',
-      '1',
-      '-o',
-      folder,
-    ]);
+    const changed = ['--modes', 'knowledge-first', '--repeats', '1', '-o', folder];
+    const refusal = await refusalOf(['eval', 'ablation', file, '--llm', settings, ...changed], cli.cache);
     expect(refusal.message).toContain('begun with something else: modes, repeats (2 before');
   });
 });
