@@ -73,6 +73,7 @@ function compileObject(source: string, sanitize: boolean): string {
 }
 
 let headerTexts: string | undefined;
+const compilerVersion = execFileSync('g++', ['--version'], { encoding: 'utf8' });
 
 /** By everything that the compiler may read: the source, every header of the workspace, and the flags. */
 function nameObject(source: string, extra: readonly string[]): string {
@@ -82,9 +83,8 @@ function nameObject(source: string, extra: readonly string[]): string {
     .sort()
     .map((name) => `${name}\n${readFileSync(join(folder, name), 'utf8')}`)
     .join('\n');
-  const compiler = execFileSync('g++', ['--version'], { encoding: 'utf8' });
   const hash = createHash('sha256');
-  for (const part of [compiler, ...flags, ...extra, headerTexts, readFileSync(source, 'utf8')])
+  for (const part of [compilerVersion, ...flags, ...extra, headerTexts, readFileSync(source, 'utf8')])
     hash.update(`${Buffer.byteLength(part)}\n${part}`);
   return hash.digest('hex');
 }
