@@ -146,10 +146,10 @@ export const buildCommand: Command = {
   ],
   async run(input, context) {
     const stopAfter = stopAfterOption(input);
+    const written = { baseline: wantsBaseline(input), runSeed: seedOption(input), stopAfter };
     const { state, path } = await openState(input, context);
     const agents = await openAgents(input, context, path);
-    const options = { baseline: wantsBaseline(input), runSeed: seedOption(input), stopAfter, agents };
-    const end = await buildRun(state, path, context, options);
+    const end = await buildRun(state, path, context, { ...written, agents });
     return buildResult(end.state, path, end.report);
   },
 };
