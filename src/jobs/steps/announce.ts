@@ -21,8 +21,10 @@ export async function announce(context: AppContext, run: RunRecord): Promise<Run
 /** What the repository spends without asking, where the plan expects more and nobody has let it through. */
 async function findTokenLimit(context: AppContext, run: RunRecord): Promise<number | undefined> {
   const plan = (await context.store.readDocument(run.id, 'plan'))!;
+  const expected = plan.cost.modelTokens ?? 0;
+  if (expected === 0) return undefined;
   const { generation } = await readRepositoryConfig(context, run.repository);
-  const isBeyond = (plan.cost.modelTokens ?? 0) > generation.auto_approve_tokens;
+  const isBeyond = expected > generation.auto_approve_tokens;
   return isBeyond && !(await isApproved(context, run)) ? generation.auto_approve_tokens : undefined;
 }
 

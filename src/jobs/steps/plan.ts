@@ -13,13 +13,11 @@ export async function plan(context: AppContext, run: RunRecord): Promise<RunEven
   const prepared = await prepareRun(context, run);
   const { plan, planSha256, request } = prepared;
   const agents = context.llm && startAgentWork(plan, context.llm.settings, request.constraints);
-  const isAsked = agents !== undefined && agents.contracts.length > 0;
-  const { generation } = await readRepositoryConfig(context, run.repository);
   await context.store.saveDocument(run.id, 'plan', plan);
-  return {
-    ...{ type: 'plan-made', sha256: planSha256, missing: plan.missing },
-    ...(isAsked ? { agents: lowerLimits(agents, generation) } : {}),
-  };
+  const made = { type: 'plan-made', sha256: planSha256, missing: plan.missing } as const;
+  if (agents === undefined || agents.contracts.length === 0) return made;
+  const { generation } = await readRepositoryConfig(context, run.repository);
+  return { ...made, agents: lowerLimits(agents, generation) };
 }
 
 export async function prepareRun(context: AppContext, run: RunRecord): Promise<PreparedEngine> {
