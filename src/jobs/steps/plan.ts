@@ -1,3 +1,4 @@
+import type { AgentWork } from '../../model/agent-work.ts';
 import { AppError } from '../../model/errors.ts';
 import type { RunEvent } from '../../model/run.ts';
 import type { RunRecord } from '../../model/run-record.ts';
@@ -12,12 +13,19 @@ import { acceptRequest } from '../constraint-request.ts';
 export async function plan(context: AppContext, run: RunRecord): Promise<RunEvent> {
   const prepared = await prepareRun(context, run);
   const { plan, planSha256, request } = prepared;
-  const agents = context.llm && startAgentWork(plan, context.llm.settings, request.constraints);
-  await context.store.saveDocument(run.id, 'plan', plan);
-  const made = { type: 'plan-made', sha256: planSha256, missing: plan.missing } as const;
-  if (agents === undefined || agents.contracts.length === 0) return made;
+  const work = context.llm && startAgentWork(plan, context.llm.settings, request.constraints);
+  const agents = work && work.contracts.length > 0 ? await limitWork(context, run, work) : undefined;
+  const limitTokens = agents?.limits.spending.hardTokens ?? plan.cost.limitTokens;
+  await context.store.saveDocument(run.id, 'plan', { ...plan, cost: { ...plan.cost, limitTokens } });
+  return {
+    ...{ type: 'plan-made', sha256: planSha256, missing: plan.missing },
+    ...(agents === undefined ? {} : { agents }),
+  };
+}
+
+async function limitWork(context: AppContext, run: RunRecord, work: AgentWork): Promise<AgentWork> {
   const { generation } = await readRepositoryConfig(context, run.repository);
-  return { ...made, agents: lowerLimits(agents, generation) };
+  return lowerLimits(work, generation);
 }
 
 export async function prepareRun(context: AppContext, run: RunRecord): Promise<PreparedEngine> {
