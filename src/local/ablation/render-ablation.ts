@@ -36,9 +36,8 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 
 function describeRun({ plan, finished, planned }: AblationReport): string {
   const { model } = plan;
-  const settings = Object.entries(model.settings).map(
-    ([key, value]) => `${key} ${codeSpan(String(value), 'cell')}`,
-  );
+  const stated = Object.entries(model.settings).filter(([, value]) => value !== null);
+  const settings = stated.map(([key, value]) => `${key} ${codeSpan(String(value), 'cell')}`);
   const models = Object.entries(model.models).map(([role, name]) => `${role} ${codeSpan(name, 'cell')}`);
   const rows = [
     ['Runs finished', `${finished} of ${planned}${finished < planned ? ' (the rest is still to come)' : ''}`],
