@@ -50,10 +50,13 @@ export function diagnose(input: DiagnosisInput): GateDiagnosis {
   const needs = dependencyMap(input.selection);
   const isContractLevel =
     red.length > 0 && red.every(({ gate }) => (contractGates as readonly string[]).includes(gate));
-  const faults = [
-    ...contractFaults(red, needs, input.written),
-    ...(isContractLevel ? [] : families.flatMap((family) => engineFaults(red, family, needs, input))),
-  ];
+  const apart = contractFaults(red, needs, input.written);
+  const whole = isContractLevel
+    ? apart.length > 0
+      ? []
+      : callerFaults(red, needs, input)
+    : families.flatMap((family) => engineFaults(red, family, needs, input));
+  const faults = [...apart, ...whole];
   const guilty = faults.flatMap(({ suspects }) => suspects.slice(0, 1));
   return {
     isContractLevel,
@@ -94,6 +97,13 @@ function contractFaults(
   }));
 }
 
+/** The build gate also runs the engine: what it sees at a part of knowledge may be the doing of whoever calls that part. */
+function callerFaults(red: readonly GateResult[], needs: Dependencies, input: DiagnosisInput): Fault[] {
+  return engineFaults(red, ['build'], needs, input)
+    .map(({ suspects }) => ({ suspects: suspects.filter(({ distance }) => distance === 1) }))
+    .filter(({ suspects }) => suspects.length > 0);
+}
+
 function nameSuspect(contract: string, findings: readonly Finding[]): RankedSuspect {
   const evidence = findings.map(({ gate, message }) => `${gate}: ${message}`);
   return { contract, evidence, findings: findings.slice(0, maxFindings), distance: 0 };
@@ -117,7 +127,7 @@ function engineFaults(
   if (result === undefined) return [];
   const named = [...new Set(result.findings.flatMap(({ contract }) => contract ?? []))];
   // What is wrong by itself explains what is seen at whoever needs it.
-  const apart = namedByContractGates(red);
+  const apart = namedByContractGates(red).filter((id) => input.written.has(id));
   const causes = [...named, ...apart];
   const roots = named.filter(
     (id) => !apart.includes(id) && !causes.some((other) => other !== id && needs.closureOf(id).has(other)),
@@ -136,32 +146,39 @@ function rankAround(
   const toSuspect = (id: string): RankedSuspect => {
     if (id === root) return nameSuspect(root, findings);
     const isNeeded = closure.has(id);
-    const distance = !isNeeded ? 3 : needs.hasUnitGate(id) ? 2 : 1;
-    const why = !isNeeded
-      ? `nothing points to it but that an agent wrote it; the gate names ${root}`
-      : `${root}, which the gate names, needs it; ${distance === 1 ? 'it has no unit gate' : 'its unit gate is green'}`;
+    // What knowledge holds is verified: where it does the wrong thing, whoever calls it calls it wrongly.
+    const isCaller = !written.has(root) && needs.closureOf(id).has(root);
+    const distance = isCaller ? 1 : !isNeeded ? 3 : needs.hasUnitGate(id) ? 2 : 1;
+    const why = isCaller
+      ? `it needs ${root}, which the gate names and which comes from verified knowledge: it may call it wrongly`
+      : !isNeeded
+        ? `nothing points to it but that an agent wrote it; the gate names ${root}`
+        : `${root}, which the gate names, needs it; ${distance === 1 ? 'it has no unit gate' : 'its unit gate is green'}`;
     const first = findings[0];
     return {
       contract: id,
       evidence: first === undefined ? [why] : [`${first.gate}: ${first.message}`, why],
-      findings: findings.slice(0, maxFindings).map((finding) => readdress(finding, id, root)),
+      findings: findings.slice(0, maxFindings).map((finding) => readdress(finding, id, root, isCaller)),
       distance,
     };
   };
   const rank = ({ contract, distance }: RankedSuspect): number =>
     distance + (tried?.has(contract) === true ? 4 : 0);
-  const suspects = needs.inOrder([...written]).map(toSuspect);
+  const order = needs.inOrder([...written]);
   // Of equals, what stands nearer to the contract that was named comes first.
-  return suspects.reverse().sort((a, b) => rank(a) - rank(b));
+  const nearness = ({ contract }: RankedSuspect): number =>
+    needs.closureOf(contract).has(root) ? order.indexOf(contract) : -order.indexOf(contract);
+  return order.map(toSuspect).sort((a, b) => rank(a) - rank(b) || nearness(a) - nearness(b));
 }
 
 /** The finding as another contract's agent is told it. */
-function readdress(finding: Finding, contract: string, named: string): Finding {
+function readdress(finding: Finding, contract: string, named: string, isCaller: boolean): Finding {
+  const relation = isCaller ? 'which this contract needs' : 'which needs this contract';
   return {
     ...finding,
     contract,
     ...{ file: null, line: null },
-    message: `${finding.message} (seen at ${named}, which needs this contract)`.slice(0, 4000),
+    message: `${finding.message} (seen at ${named}, ${relation})`.slice(0, 4000),
   };
 }
 

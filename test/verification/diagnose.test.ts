@@ -61,6 +61,14 @@ describe('gates that judge contracts by themselves', () => {
     const diagnosis = blame(red(finding('unit', 'kv.cache')), { written: ['text.utf8'] });
     expect(diagnosis).toEqual({ isContractLevel: true, suspects: [], guilty: [], isAmbiguous: false });
   });
+
+  it('blame who calls a part of knowledge, nearest first, for what the running engine did with it', () => {
+    const gates = red(finding('build', 'checkpoint.safetensors', 'a broken checkpoint was accepted'));
+    const { guilty, suspects } = blame(gates, { written: ['text.utf8', 'interface.cli', 'decoder.model'] });
+    expect(names(suspects)).toEqual(['decoder.model', 'interface.cli']);
+    expect(names(guilty)).toEqual(['decoder.model']);
+    expect(guilty[0]!.findings[0]).toMatchObject({ contract: 'decoder.model', gate: 'build' });
+  });
 });
 
 describe('gates of the whole engine', () => {
