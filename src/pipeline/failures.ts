@@ -78,7 +78,7 @@ function adviceAfterStop(state: RunState, isBudget: boolean): string {
     return 'The prompt is longer than the model takes: name a model with a larger context, and set context_tokens in the settings.';
   if (isBudget) {
     return isGithub
-      ? 'What was accepted so far is on the branch. Raise `generation.budget` in the constraint file, or ask the operator of this app for more; `/metainfer retry` then goes on.'
+      ? 'What was accepted so far is on the branch. Where the operator of this app allows more, `/metainfer retry` goes on; a higher `generation.budget` in the constraint file begins a new run.'
       : 'What was accepted so far is kept. Raise generation.budget in the constraint file (or limits.hard_tokens of the settings) and start again with --resume.';
   }
   return isGithub
