@@ -236,10 +236,9 @@ function end(state: RunState, failure: RunFailure): RunState {
   return { ...state, status: 'failed', next: null, failure };
 }
 
-/** @throws AppError INTERNAL on a run that is still open, or one of the command line in which no agent had a part */
+/** @throws AppError INTERNAL on a run that is still open */
 function takeUpAgain(state: RunState, baseline: RunState['baseline']): RunState {
-  const isOurs = state.input.origin === 'github' || state.agents !== undefined;
-  if (isOpen(state) || !isOurs) {
+  if (isOpen(state)) {
     throw new AppError('INTERNAL', `Run ${state.id} (${state.status}) cannot be retried.`);
   }
   const { failure: _, ending: __, verification: ___, benchmark: ____, waitingFor: _____, ...rest } = state;

@@ -7,6 +7,7 @@ import { AppError } from '../model/errors.ts';
 import type { Report } from '../model/report.ts';
 import { localSteps, type RunState, type RunStep } from '../model/run.ts';
 import { exitCodeOf, parseRunState, startRun, step } from '../pipeline.ts';
+import { workLimits } from '../plan/agent-work.ts';
 import { openKnowledge } from '../preparation/knowledge-base.ts';
 import { readConstraintFile } from '../preparation/read-request.ts';
 import { renderReport } from '../verification/render-report.ts';
@@ -17,6 +18,7 @@ import {
   type CommandResult,
   optionText,
 } from './command.ts';
+import { holdRun } from './hold-run.ts';
 import { judgeOptions, seedOption, wantsBaseline } from './judge-options.ts';
 import { agentOptions, openAgents } from './open-agents.ts';
 
@@ -41,7 +43,7 @@ async function openState(
   if (resume !== undefined) {
     const text = await readFile(resume, 'utf8').catch(() => undefined);
     if (text === undefined) throw new AppError('RUN_STATE_INVALID', `${resume} cannot be read.`);
-    return { state: takeUp(parseRunState(text)), path: resolve(resume) };
+    return { state: parseRunState(text), path: resolve(resume) };
   }
   const text = await readConstraintFile(file!);
   const id = `run-${randomBytes(6).toString('hex')}`;
@@ -52,10 +54,18 @@ async function openState(
   return { state: startRun(id, request, resolve(folder)), path: resolve(path) };
 }
 
-/** A run that agents could not finish gets fresh attempts; every other one goes on where it stopped. */
-function takeUp(state: RunState): RunState {
-  const isStopped = state.status === 'failed' && state.agents !== undefined && state.agents.stop !== null;
-  return isStopped ? step(state, { type: 'retried' }).state : state;
+/**
+ * A run that failed for want of something (a model, a key, money, a tool) is taken up again, with what the command line
+ * allows now; one whose engine was judged stays as it was judged.
+ */
+function takeUp(saved: RunState, agents: LocalAgents | undefined): RunState {
+  const isStopped = saved.agents !== undefined && saved.agents.stop !== null;
+  const isJudged = saved.failure?.code === 'VERDICT_FAILED' && !isStopped;
+  const isRepeated = saved.status === 'failed' && !isJudged;
+  const state = isRepeated ? step(saved, { type: 'retried' }).state : saved;
+  if (agents === undefined || state.agents === undefined || state.constraints === undefined) return state;
+  const limits = workLimits(agents.settings, state.constraints);
+  return { ...state, agents: { ...state.agents, limits } };
 }
 
 /** The file's name field as far as a folder may be called so; the constraints stage judges it properly. */
@@ -64,9 +74,20 @@ function nameIn(text: string): string {
 }
 
 async function saveState(path: string, state: RunState): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(`${path}.part`, `${JSON.stringify(state, null, 2)}\n`);
-  await rename(`${path}.part`, path);
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(`${path}.part`, `${JSON.stringify(state, null, 2)}\n`);
+    await rename(`${path}.part`, path);
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    throw new AppError(
+      'USAGE',
+      `The state of the run cannot be saved in ${path} (${reason}): name a file with --state that can be written.`,
+      {
+        cause: error,
+      },
+    );
+  }
 }
 
 /** Runs all steps with progress. Shared with the demo. */
@@ -111,6 +132,8 @@ function describeEnd(state: RunState, path: string, report: Report | undefined):
       `The run failed at "${state.failure.step}" (${state.failure.code}). ${report === undefined ? state.failure.message : ''}`.trim(),
       state.failure.next,
     );
+    const isJudged = state.failure.code === 'VERDICT_FAILED' && (state.agents?.stop ?? null) === null;
+    if (!isJudged) parts.push(`The run is kept; to go on: npx metainfer build --resume ${path}`);
   }
   if (state.status === 'running')
     parts.push(
@@ -148,8 +171,13 @@ export const buildCommand: Command = {
     const stopAfter = stopAfterOption(input);
     const written = { baseline: wantsBaseline(input), runSeed: seedOption(input), stopAfter };
     const { state, path } = await openState(input, context);
-    const agents = await openAgents(input, context, path);
-    const end = await buildRun(state, path, context, { ...written, agents });
-    return buildResult(end.state, path, end.report);
+    const release = await holdRun(path, state.folder);
+    try {
+      const agents = await openAgents(input, context, path);
+      const end = await buildRun(takeUp(state, agents), path, context, { ...written, agents });
+      return buildResult(end.state, path, end.report);
+    } finally {
+      await release();
+    }
   },
 };

@@ -79,7 +79,7 @@ function adviceAfterStop(state: RunState, isBudget: boolean): string {
   if (isBudget) {
     return isGithub
       ? 'What was accepted so far is on the branch. Where the operator of this app allows more, `/metainfer retry` goes on; a higher `generation.budget` in the constraint file begins a new run.'
-      : 'What was accepted so far is kept. Raise generation.budget in the constraint file (or limits.hard_tokens of the settings) and start again with --resume.';
+      : 'What was accepted so far is kept, and what was paid is used again: start again with --resume and a higher --budget. Where generation.budget of the constraint file is the limit, raise it there and start with the same --state.';
   }
   return isGithub
     ? 'The best state is on the branch. `/metainfer fix <what is wrong>` on a line of it tells the agent what to change, `/metainfer retry` gives it fresh attempts; a sharper contract in knowledge/ helps every later run.'

@@ -30,15 +30,20 @@ export function startAgentWork(
     })),
     publishedPhases: [],
     round: 1,
-    limits: {
-      attemptsPerContract: settings.limits.attempts_per_contract,
-      rounds: settings.limits.rounds,
-      optimizations: settings.optimizations,
-      spending: spendingLimits(settings, constraints),
-    },
+    limits: workLimits(settings, constraints),
     spent: nothingSpent,
     optimizations: 0,
     stop: null,
+  };
+}
+
+/** What a run may do and spend under these settings. */
+export function workLimits(settings: LlmSettings, constraints: Constraints): AgentWork['limits'] {
+  return {
+    attemptsPerContract: settings.limits.attempts_per_contract,
+    rounds: settings.limits.rounds,
+    optimizations: settings.optimizations,
+    spending: spendingLimits(settings, constraints),
   };
 }
 

@@ -4,25 +4,34 @@ import { createServer } from 'node:net';
 import { AppError } from '../../model/errors.ts';
 
 /**
- * Takes a folder for this process: an abstract unix socket, which the kernel gives back however the process ends.
+ * Takes a name for this process: an abstract unix socket, which the kernel gives back however the process ends.
  * It counts within one machine (one network namespace: containers that share a folder don't see each other's).
+ * @returns what gives it back
+ * @throws Error with the code EADDRINUSE when another process has it
+ */
+export async function lockName(key: string): Promise<() => Promise<void>> {
+  const name = createHash('sha256').update(key).digest('hex').slice(0, 32);
+  const server = createServer((socket) => socket.destroy());
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(`\0metainfer-${name}`, resolve);
+  });
+  server.unref();
+  return () => new Promise((resolve) => server.close(() => resolve()));
+}
+
+/**
+ * Takes a folder for this process.
  * @returns what gives the folder back
  * @throws AppError DATABASE_UNAVAILABLE when another process has it
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
   const path = realpathSync(folder);
-  const name = createHash('sha256').update(path).digest('hex').slice(0, 32);
-  const server = createServer((socket) => socket.destroy());
   try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(`\0metainfer-${name}`, resolve);
-    });
+    return await lockName(path);
   } catch (error) {
     throw refusal(path, error as NodeJS.ErrnoException);
   }
-  server.unref();
-  return () => new Promise((resolve) => server.close(() => resolve()));
 }
 
 function refusal(path: string, error: NodeJS.ErrnoException): AppError {

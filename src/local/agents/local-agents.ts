@@ -33,7 +33,18 @@ export async function readPapers(path: string): Promise<AgentPapers> {
 
 /** Whole or as it was. */
 export async function savePapers(path: string, papers: AgentPapers): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
+  try {
+    await mkdir(dirname(path), { recursive: true });
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    throw new AppError(
+      'USAGE',
+      `What agents write cannot be kept in ${dirname(path)} (${reason}): name another file with --state.`,
+      {
+        cause: error,
+      },
+    );
+  }
   await writeFile(`${path}.part`, `${JSON.stringify(papers)}\n`);
   await rename(`${path}.part`, path);
 }
