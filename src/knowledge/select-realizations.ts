@@ -127,7 +127,7 @@ function sharedRequirements({ realizations }: Contract): readonly string[] {
  */
 function leaveToAgent(contract: Contract, target: Target, fill: Filling): Choice {
   const { id } = contract.frontMatter;
-  const requires = chooseRealization(contract, target).realization?.requires ?? [];
+  const requires = chooseRealization(contract, target).realization?.requires ?? sharedRequirements(contract);
   if (fill.rewritten?.has(id) === true)
     return { status: 'agent', reason: 'An agent wrote it from the contract.', requires };
   return fill.hasModel

@@ -61,6 +61,12 @@ describe('who fills a contract', () => {
     const gap = selection.contracts.find(({ contract }) => contract.frontMatter.id === 'text.pre-tokenizer');
     expect(gap).toMatchObject({ status: 'agent' });
     expect(gap!.requires).toEqual(expect.arrayContaining(['text.unicode', 'text.utf8']));
+    // The same once it is written: nothing else may change by that.
+    const rewritten = new Set(['text.pre-tokenizer']);
+    const after = selectRealizations({ ...real!, contracts }, target, { ...fill, rewritten });
+    expect(after.contracts.map(({ requires }) => requires)).toEqual(
+      selection.contracts.map(({ requires }) => requires),
+    );
   });
 
   test('says that a model is missing and how to name one', () => {
