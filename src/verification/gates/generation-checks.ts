@@ -153,11 +153,14 @@ async function checkEnd(generation: Generation, random: Random): Promise<boolean
       const evidence = {
         wanted: `${wanted.length} tokens, finish_reason ${reason}`,
         got: `${stopped.ids.length} tokens, finish_reason ${stopped.finish_reason}`,
+        seed: request.seed,
       };
       report(
         generation,
         'text.generation',
-        `an end-of-text token after ${wanted.length} tokens was not respected`,
+        end < 0
+          ? `without an end-of-text token the answer ended at position ${stopped.ids.length} of ${room}`
+          : `the end-of-text token at position ${end} of the answer did not end it`,
         evidence,
       );
       return true;
