@@ -6,6 +6,7 @@ import { writeEngine } from '../generation/write-engine.ts';
 import { AppError } from '../model/errors.ts';
 import { Report } from '../model/report.ts';
 import type { LocalStep, RunEvent, RunState, RunStep } from '../model/run.ts';
+import { tokensOf } from '../model/spending.ts';
 import { generationTask } from '../pipeline/agent-transitions.ts';
 import { effectsOf, step } from '../pipeline.ts';
 import { startAgentWork } from '../plan/agent-work.ts';
@@ -49,7 +50,7 @@ export async function driveRun(start: RunState, runner: LocalRunner, stopAfter?:
     const wallSeconds = (state.wallSeconds ?? 0) + (performance.now() - began) / 1000;
     state = { ...step(state, event).state, wallSeconds };
     await runner.save(state);
-    runner.onStepEnd(performed, state.failure === undefined ? describe(event) : 'failed');
+    runner.onStepEnd(performed, state.failure === undefined ? describe(event, state) : 'failed');
     // Agents take a step once for each attempt.
     if (performed === stopAfter && state.next !== performed) return state;
   }
@@ -181,7 +182,11 @@ export async function readReport(folder: string): Promise<Report> {
   }
 }
 
-function describe(event: RunEvent): string {
+function describe(event: RunEvent, { agents }: RunState): string {
+  if (event.type === 'contract-attempted' && agents !== undefined) {
+    const settled = agents.contracts.filter(({ status }) => status !== 'open').length;
+    return `${settled} of ${agents.contracts.length} contracts, ${tokensOf(agents.spent)} tokens so far`;
+  }
   if (event.type === 'verified') return event.outcome.passed ? 'all gates green' : 'failed';
   if (event.type === 'benchmarked') return event.outcome.passed ? 'goals met' : 'failed';
   return 'done';

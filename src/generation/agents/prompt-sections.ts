@@ -87,7 +87,7 @@ export function gateSection({ gate, gates, id }: ContractBrief): PromptSection[]
     Object.keys(entry).length === 0 ? 'small base' : JSON.stringify(entry),
   );
   const text = [
-    `Unit gate, with this engine's constants and with: ${configs.join('; ')}.`,
+    `Unit gate, with this engine's constants${configs.length === 0 ? '' : ` and with: ${configs.join('; ')}`}.`,
     ...gate.cases.map(describeCase),
   ];
   return [{ title: 'How it is judged', text: `${text.join('\n')}${whole}`, priority: 2 }];

@@ -32,8 +32,16 @@ if (replies === undefined) {
 }
 // People answer best what the prompt itself describes: files in fences, no schema beside it.
 const endpoint = { structuredOutput: values.drop === undefined };
-const server = await startModelServer({ replies, endpoint, port: Number(values.port) });
-console.log(`A test double of a model listens at ${server.baseUrl} (model ${server.model}).`);
+const server = await startModelServer({ replies, endpoint, port: Number(values.port) }).catch(
+  (error: NodeJS.ErrnoException) => {
+    console.error(
+      `Port ${values.port} cannot be used (${error.code ?? error.message}): name another with --port.`,
+    );
+    process.exit(1);
+  },
+);
+const place = values.drop === undefined ? '' : ` Questions come to ${values.drop}, answers are read there.`;
+console.log(`A test double of a model listens at ${server.baseUrl} (model ${server.model}).${place}`);
 process.once('SIGINT', () => void server.close());
 process.once('SIGTERM', () => void server.close());
 
