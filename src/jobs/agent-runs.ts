@@ -1,10 +1,4 @@
-import {
-  type AgentFile,
-  type AgentPapers,
-  type AgentWork,
-  currentFiles,
-  noPapers,
-} from '../model/agent-work.ts';
+import { type AgentFile, AgentPapers, type AgentWork, currentFiles, noPapers } from '../model/agent-work.ts';
 import type { CompletionLedger } from '../model/completion-ledger.ts';
 import { AppError } from '../model/errors.ts';
 import type { LanguageModel } from '../model/language-model.ts';
@@ -58,8 +52,16 @@ export function lowerLimits(
   return { ...work, limits: { ...work.limits, spending: lowered } };
 }
 
-export async function readPapers({ store }: AppContext, run: RunRecord): Promise<AgentPapers> {
-  return (await store.readDocument(run.id, 'agents')) ?? noPapers;
+/** @throws AppError RUN_STATE_INVALID where a file is not what an agent of this run wrote */
+export async function readPapers(
+  { store }: Pick<AppContext, 'store'>,
+  run: Pick<RunRecord, 'id'>,
+): Promise<AgentPapers> {
+  const papers = AgentPapers.safeParse((await store.readDocument(run.id, 'agents')) ?? noPapers);
+  if (papers.success) return papers.data;
+  throw new AppError('RUN_STATE_INVALID', 'What agents of this run wrote was changed since it was saved.', {
+    cause: papers.error,
+  });
 }
 
 /** The files that count for the run's state, by contract. */

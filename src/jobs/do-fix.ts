@@ -8,11 +8,12 @@ import {
   renderFixUnderWay,
   renderFixWhere,
 } from '../delivery/fix-texts.ts';
-import { currentFiles, noPapers, type RepairFinding } from '../model/agent-work.ts';
+import type { RepairFinding } from '../model/agent-work.ts';
 import type { CommandPlace, Intent } from '../model/github.ts';
 import type { RunRecord } from '../model/run-record.ts';
 import { tokensOf } from '../model/spending.ts';
 import { isOpen } from '../pipeline.ts';
+import { agentFilesOf } from './agent-runs.ts';
 import { type AppContext, clientOf } from './app-context.ts';
 import type { Target } from './command-target.ts';
 import type { CommandOutcome } from './handle-command.ts';
@@ -87,9 +88,7 @@ async function findFile(
   run: RunRecord,
   { name, line, what }: Wish,
 ): Promise<RepairFinding | CommandOutcome> {
-  const { store } = context;
-  const papers = (await store.readDocument(run.id, 'agents')) ?? noPapers;
-  const files = [...currentFiles(run.state.agents!, papers).values()];
+  const files = [...(await agentFilesOf(context, run)).values()];
   const file = files.find(({ path, contract }) => path === name || contract === name);
   const work = run.state.agents!.contracts.find(({ contract }) => contract === (file?.contract ?? name));
   if (work !== undefined && what !== '') {

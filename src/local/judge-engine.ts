@@ -15,7 +15,8 @@ import { describeEngine } from '../verification/engine-under-test.ts';
 import type { EngineUnderTest } from '../verification/gate-context.ts';
 import { addBenchmark, makeReport } from '../verification/make-report.ts';
 import { verifyEngine } from '../verification/verify-engine.ts';
-import { inspectFolder } from './foreign-files.ts';
+import { requireSameTree, withEngineCopy } from './engine-copy.ts';
+import { inspectFolder, requireTrustedCode } from './foreign-files.ts';
 import { provideWeights } from './local-weights.ts';
 import { buildBinary, openToolchain } from './toolchain.ts';
 
@@ -83,20 +84,35 @@ async function provenanceFindings(prepared: PreparedEngine, folder: string): Pro
   return [...strange, ...unwritten, ...faults];
 }
 
-/** Runs every gate but bench and physics on an engine folder. */
+/**
+ * Runs every gate but bench and physics on an engine folder.
+ * @throws AppError ENGINE_INVALID where the folder was changed meanwhile
+ */
 export async function verifyFolder(
   prepared: PreparedEngine,
   folder: string,
   options: JudgeOptions & { readonly runSeed: number },
 ): Promise<Report> {
+  return withEngineCopy(folder, join(options.cacheFolder, 'copies'), (copy) =>
+    verifyCopy(prepared, { folder, copy }, options),
+  );
+}
+
+async function verifyCopy(
+  prepared: PreparedEngine,
+  { folder, copy }: { readonly folder: string; readonly copy: string },
+  options: JudgeOptions & { readonly runSeed: number },
+): Promise<Report> {
   const startedAt = new Date();
   const toolchain = await openToolchain(prepared, folder, options);
+  // The folder, above, for the message; the copy, because it is what will run.
+  await requireTrustedCode(prepared, copy, toolchain.sandbox);
   const checkpointFolder = await provideWeights(prepared.request, {
     ...options,
     onProgress: options.onDetail,
   });
   const verification = await verifyEngine({
-    engine: engineUnderTest(prepared, folder),
+    engine: engineUnderTest(prepared, copy),
     checkpointFolder,
     toolchain,
     runSeed: options.runSeed,
@@ -109,7 +125,7 @@ export async function verifyFolder(
   });
   options.signal.throwIfAborted();
   return makeReport({
-    engineFolder: folder,
+    engineFolder: copy,
     constraints: prepared.request.constraints,
     constraintsSha256: prepared.request.sha256,
     checkpointFolder,
@@ -122,7 +138,10 @@ export async function verifyFolder(
   });
 }
 
-/** Adds bench and physics to the report of a verified engine. */
+/**
+ * Adds bench and physics to the report of a verified engine.
+ * @throws AppError ENGINE_INVALID where the folder is not the verified one, or was changed meanwhile
+ */
 export async function measureEngine(
   prepared: PreparedEngine,
   folder: string,
@@ -165,6 +184,7 @@ export async function measureEngine(
     onProgress: options.onDetail,
   });
   const seconds = (performance.now() - started) / 1000;
+  await requireSameTree(folder, report.engine.treeSha256, 'measured');
   const outcomes = benchmarkGates(benchmark);
   return addBenchmark(report, {
     gates: [

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { Spending, SpendingLimits } from './spending.ts';
 
@@ -59,19 +60,25 @@ export const AgentWork = z.strictObject({
 export type AgentWork = z.infer<typeof AgentWork>;
 
 /** A file that an agent wrote. */
-export const AgentFile = z.strictObject({
-  contract: z.string(),
-  /** Within the engine folder. */
-  path: z.string(),
-  text: z.string(),
-  sha256: z.string(),
-  origin: z.strictObject({
-    model: z.string(),
-    /** Of the prompt with its settings: finds the call in the record. */
-    requestSha256: z.string(),
-    attempt: z.int().min(1),
-  }),
-});
+export const AgentFile = z
+  .strictObject({
+    contract: z.string(),
+    /** Within the engine folder. */
+    path: z.string().regex(/^[a-z0-9_]+\.(?:cpp|cu)$/),
+    text: z.string(),
+    sha256: z.string(),
+    origin: z.strictObject({
+      model: z.string(),
+      /** Of the prompt with its settings: finds the call in the record. */
+      requestSha256: z.string(),
+      attempt: z.int().min(1),
+    }),
+  })
+  // A state names a version by its hash: under that name no other text may come in.
+  .refine(({ text, sha256 }) => createHash('sha256').update(text).digest('hex') === sha256, {
+    message: 'its text is not the one that it was saved with',
+    path: ['sha256'],
+  });
 export type AgentFile = z.infer<typeof AgentFile>;
 
 /** One attempt at one contract, for the record. */

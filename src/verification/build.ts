@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { AppError } from '../model/errors.ts';
-import { type Diagnostic, readDiagnostics } from './diagnostics.ts';
+import { explain } from './compiler-end.ts';
+import type { Diagnostic } from './diagnostics.ts';
 import { pruneConfig, readTransitive } from './object-key.ts';
 import { mapParallel } from './parallel.ts';
-import type { Limits, Sandbox } from './sandbox.ts';
+import { defaultLimits, type Limits, type Sandbox } from './sandbox.ts';
 import { type ProcessEnd, runSandboxed } from './sandboxed-process.ts';
 
 /** How this run compiles: one compiler, one cache, one sandbox. */
@@ -85,16 +86,15 @@ export function runTool(
   });
 }
 
-export function explain(end: ProcessEnd, what: string): Diagnostic[] {
-  if (end.reason === 'aborted') throw new AppError('INTERNAL', 'The build was stopped.');
-  if (end.reason === 'not-started')
-    throw new AppError('TOOL_MISSING', `${what}: ${end.stderr.toString('utf8')}`);
-  const diagnostics = readDiagnostics(end.stderr.toString('utf8'));
-  if (diagnostics.length > 0) return diagnostics;
-  const tail = end.stderr.toString('utf8').trim().slice(-500);
-  const how =
-    end.reason === 'exit' ? `exit code ${end.exitCode ?? end.signal}` : `ended by the limit: ${end.reason}`;
-  return [{ file: what, line: null, message: `the compiler failed (${how}) ${tail}`.trim() }];
+/** The ends of compiler and linker, in a folder and with these limits, as what they say about the code. */
+export function explainRun(
+  toolchain: Toolchain,
+  folder: string,
+  scratch: string,
+  { end, what }: { readonly end: ProcessEnd; readonly what: string },
+): Diagnostic[] {
+  const { memoryBytes } = { ...defaultLimits, ...compileLimits, ...toolchain.limits };
+  return explain(end, { what, memoryBytes, folders: [folder, scratch, toolchain.cacheFolder] });
 }
 
 export interface ObjectFile {
@@ -115,11 +115,12 @@ async function compileOne(
 ): Promise<ObjectFile> {
   const flags = [...baseFlags, ...toolchain.flags, ...(request.sanitize ? sanitizeFlags : [])];
   const texts = readTransitive(request.folder, source);
+  if (!texts.has(source)) throw changedMeanwhile(source);
   const key = sha256(toolchain.version, ...flags, source, ...[...pruneConfig(texts)].flat());
   const path = join(toolchain.cacheFolder, `${key}.o`);
   if (existsSync(path)) return { path, key, diagnostics: [], cached: true };
   const started =
-    compiling.get(path) ?? runCompiler(toolchain, request, source, flags, { path, key, scratch });
+    compiling.get(path) ?? runCompiler(toolchain, request, source, flags, { path, key, scratch, texts });
   compiling.set(path, started);
   return started.finally(() => compiling.delete(path));
 }
@@ -129,28 +130,39 @@ async function runCompiler(
   request: BuildRequest,
   source: string,
   flags: readonly string[],
-  target: { readonly path: string; readonly key: string; readonly scratch: string },
+  target: {
+    readonly path: string;
+    readonly key: string;
+    readonly scratch: string;
+    readonly texts: ReadonlyMap<string, string>;
+  },
 ): Promise<ObjectFile> {
-  const { path, key, scratch } = target;
+  const { path, key, scratch, texts } = target;
   const output = join(scratch, `${basename(source)}-${key.slice(0, 8)}.o`);
   // Relative names in messages and in the object: the folder's place must not change the bytes.
   const map = `-ffile-prefix-map=${request.folder}/=`;
   const from = join(request.folder, source);
   const command = [toolchain.compiler, ...flags, map, '-fdiagnostics-color=never', '-c', from, '-o', output];
   const end = await runTool(toolchain, request.folder, scratch, command);
+  // Else the object would be another text's, or the complaint would be about what no longer stands there.
+  if (!isSameText(texts, readTransitive(request.folder, source))) throw changedMeanwhile(source);
   if (end.exitCode === 0 && end.reason === 'exit') {
     publish(output, path);
     return { path, key, diagnostics: [], cached: false };
   }
-  const diagnostics = explain(end, source).map((item) => ({
-    ...item,
-    file: relativeTo(request.folder, item.file),
-  }));
+  const diagnostics = explainRun(toolchain, request.folder, scratch, { end, what: source });
   return { path, key, diagnostics, cached: false };
 }
 
-function relativeTo(folder: string, file: string | null): string | null {
-  return file?.startsWith(`${folder}/`) === true ? file.slice(folder.length + 1) : file;
+function isSameText(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): boolean {
+  return before.size === after.size && [...before].every(([file, text]) => after.get(file) === text);
+}
+
+function changedMeanwhile(source: string): AppError {
+  return new AppError(
+    'ENGINE_INVALID',
+    `${source}, or a header that it includes, was changed or taken away while it was compiled: run again.`,
+  );
 }
 
 /** Into the cache by rename, so that a reader never sees half a file. */
@@ -178,7 +190,10 @@ async function link(
     ...['-o', output],
   ]);
   if (end.exitCode !== 0 || end.reason !== 'exit')
-    return { binary: undefined, diagnostics: explain(end, 'link') };
+    return {
+      binary: undefined,
+      diagnostics: explainRun(toolchain, request.folder, scratch, { end, what: 'link' }),
+    };
   publish(output, binary);
   return { binary, diagnostics: [] };
 }

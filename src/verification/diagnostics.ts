@@ -8,7 +8,7 @@ export interface Diagnostic {
 const place = /^(?<file>[^\s:][^:]*):(?<line>\d+):(?:\d+:)? (?:fatal )?(?:error|warning): (?<message>.*)$/;
 const linkedSymbol =
   /(?:^|\/|\s)(?<file>[^/\s:]+):\(\.[^)]*\): (?<message>(?:undefined reference to|multiple definition of) .*)$/;
-const linker = /(?<message>(?:undefined reference to|multiple definition of|cannot find).*)$/;
+const linker = /(?<message>(?:undefined reference to|multiple definition of).*)$/;
 
 /** The errors in what g++ wrote, each once, at most `limit`. */
 export function readDiagnostics(stderr: string, limit = 20): Diagnostic[] {

@@ -1,4 +1,7 @@
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { AppError } from '../model/errors.ts';
+import { withoutHostPaths } from './host-paths.ts';
 import { encodeFrame, type Frame, FrameReader, failureOpcode } from './protocol-frames.ts';
 import { type SandboxedCommand, type SandboxedProcess, startSandboxed } from './sandboxed-process.ts';
 
@@ -38,15 +41,24 @@ interface Waiter {
   onFailure(failure: EngineFailure): void;
 }
 
+function placesOf({ readOnlyPaths, scratch }: SandboxedCommand): string[] {
+  const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  const folders = readOnlyPaths.map((path) => (isFile(path) ? dirname(path) : path));
+  return scratch === undefined ? folders : [...folders, scratch];
+}
+
 /** One engine process and its frames: requests are answered in order, one at a time. */
 export class EngineChannel {
   private readonly reader = new FrameReader();
   private readonly process: SandboxedProcess;
+  /** Places of this machine that the process may know. */
+  private readonly places: readonly string[];
   private sequence = 0;
   private waiter: Waiter | undefined;
   private failure: EngineFailure | undefined;
 
   constructor(options: SandboxedCommand) {
+    this.places = placesOf(options);
     this.process = startSandboxed({ ...options, protocol: true });
     this.process.fromProcess?.on('data', (chunk: Buffer) => this.receive(chunk));
     // Writing to a process that ended; the end itself is reported below.
@@ -57,7 +69,7 @@ export class EngineChannel {
         end.reason === 'exit'
           ? `exit code ${end.exitCode ?? end.signal}`
           : `ended by the limit: ${end.reason}`;
-      const tail = escapeOutput(end.stderr.toString('utf8'));
+      const tail = this.show(end.stderr.toString('utf8'));
       this.fail('crashed', `the engine process is gone (${how})${tail === '' ? '' : `; stderr: ${tail}`}`);
     });
   }
@@ -75,7 +87,11 @@ export class EngineChannel {
   }
 
   stderrTail(): string {
-    return escapeOutput(this.process.stderrSoFar());
+    return this.show(this.process.stderrSoFar());
+  }
+
+  private show(text: string): string {
+    return escapeOutput(withoutHostPaths(text, this.places));
   }
 
   kill(): void {
@@ -155,7 +171,7 @@ export class EngineChannel {
         onFrame: (frame) => {
           if (frame.opcode === lastOpcode) settle(() => resolve({ sentAt, frames: [...frames, frame] }));
           else if (frame.opcode === failureOpcode) {
-            const message = escapeOutput(frame.payload.toString('utf8'));
+            const message = this.show(frame.payload.toString('utf8'));
             settle(() => reject(new EngineFailure('refused', options.operation, message)));
           } else if (frame.opcode === options.stepOpcode) frames.push(frame);
           else

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../model/errors.ts';
 import { engineContender } from './bench-engine.ts';
-import { compileAll, explain, inScratch, runTool, type Toolchain } from './build.ts';
+import { compileAll, explainRun, inScratch, runTool, type Toolchain } from './build.ts';
 import { contractOfFile, type EngineUnderTest } from './gate-context.ts';
 import { listSources } from './gates/build.ts';
 import { measureTree } from './process-tree.ts';
@@ -92,7 +92,8 @@ async function linkProfiled({ engine, toolchain }: ProfileOptions, folder: strin
     ];
     const end = faults.length > 0 ? undefined : await runTool(toolchain, engine.folder, scratch, link);
     if (end === undefined || end.exitCode !== 0) {
-      const [first] = end === undefined ? faults : explain(end, 'link');
+      const [first] =
+        end === undefined ? faults : explainRun(toolchain, engine.folder, scratch, { end, what: 'link' });
       throw new AppError('ENGINE_INVALID', `The engine cannot be linked for profiling: ${first?.message}`);
     }
     const binary = join(folder, 'profiled');

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -138,4 +138,40 @@ test('two definitions of one symbol are told by the names of the sources', async
   const { diagnostics } = await buildProgram(toolchain, { folder, sources, sanitize: false });
   expect(diagnostics[0]).toMatchObject({ file: 'other.cpp', line: null });
   expect(diagnostics[0]?.message).toMatch(/multiple definition of .answer.*first defined in part\.cpp$/);
+});
+
+test('a header that the code asks for and that is not there is a finding about the line, without places of this machine', async () => {
+  const folder = writeProgram('secretname', {
+    ...program,
+    'part.cpp': '#include "part.h"\n#include "nowhere.h"\n',
+    'main.cpp': `#include "${join(root, 'secretname', 'lost.h')}"\nint main() {}\n`,
+  });
+  const { diagnostics } = await buildProgram(toolchain, {
+    folder,
+    sources: ['part.cpp', 'main.cpp'],
+    sanitize: false,
+  });
+  expect(diagnostics).toEqual([
+    { file: 'part.cpp', line: 2, message: 'nowhere.h: No such file or directory' },
+    { file: 'main.cpp', line: 1, message: 'lost.h: No such file or directory' },
+  ]);
+});
+
+test.each([
+  ['is not there', ['gone.cpp'], ':'],
+  ['goes away while it is compiled', ['part.cpp'], 'rm FOLDER/part.cpp'],
+  ['is written again while it is compiled', ['part.cpp'], 'echo "int answer();" > FOLDER/part.cpp'],
+  ['includes a header that goes away meanwhile', ['main.cpp'], 'rm FOLDER/part.h'],
+])('a source that %s is no fault of the code', async (_, sources, meanwhile) => {
+  const folder = writeProgram('raced', { ...program, 'part.cpp': `${program['part.cpp']}// ${meanwhile}\n` });
+  writeProgram('raced', { 'main.cpp': `${program['main.cpp']}// ${meanwhile}\n` });
+  // What another process does just before the compiler reads; the sandbox would not show this script.
+  const compiler = join(root, 'raced-compiler');
+  writeFileSync(compiler, `#!/bin/sh\n${meanwhile.replace('FOLDER', folder)}\nexec /usr/bin/g++ "$@"\n`);
+  chmodSync(compiler, 0o755);
+  const raced = { ...toolchain, compiler, sandbox: { kind: 'none' as const, reason: 'for the test' } };
+  await expect(buildProgram(raced, { folder, sources, sanitize: false })).rejects.toMatchObject({
+    code: 'ENGINE_INVALID',
+    message: expect.stringMatching(/^(?:gone|part|main)\.cpp.* while it was compiled: run again/),
+  });
 });

@@ -80,6 +80,11 @@ test.each([
   expect(failure.message).toMatch(message);
 });
 
+test('what a crashed engine says comes without the places of this machine', async () => {
+  const failure = await failureOf(startFake('crash-and-tell').hello());
+  expect(failure.message).toMatch(/stderr: fake-engine\.mjs:12: cannot read weights\.bin/);
+});
+
 test('a reply of the wrong size is malformed', async () => {
   const client = startFake('short');
   await client.hello();

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Finding } from '../../model/report.ts';
 import { escapeOutput } from '../engine-channel.ts';
 import { type EngineSession, type GateContext, makeFinding } from '../gate-context.ts';
+import { withoutHostPaths } from '../host-paths.ts';
 import { differenceOf, firstDifference } from '../measures.ts';
 import { checkpointPaths } from '../open-engine.ts';
 import type { GenerateRequest } from '../protocol-client.ts';
@@ -77,7 +78,7 @@ async function checkUsage(run: Run, folder: string): Promise<Finding[]> {
     findings.push(
       fail('a MODEL that does not exist is not refused by its name with exit code 1', {
         wanted: 'exit code 1 and the name on stderr',
-        got: `exit code ${missing.exitCode ?? missing.signal}, ${escapeOutput(missing.stderr.toString('utf8'), 200)}`,
+        got: `exit code ${missing.exitCode ?? missing.signal}, ${escapeOutput(withoutHostPaths(missing.stderr.toString('utf8'), [folder]), 200)}`,
       }),
     );
   }

@@ -1,6 +1,7 @@
 import type { Tensor } from '../../model/reference.ts';
 import type { Finding } from '../../model/report.ts';
 import { makeFinding } from '../gate-context.ts';
+import { withoutHostPaths } from '../host-paths.ts';
 import { figure } from '../measures.ts';
 import type { ShimOutput, ShimResult } from '../shim-cases.ts';
 
@@ -42,7 +43,7 @@ export function compareOutputs(
   result: ShimResult,
 ): Finding[] {
   if (result.failure !== null) {
-    const thrown = result.failure.slice(0, 500);
+    const thrown = withoutHostPaths(result.failure, []).slice(0, 500);
     return [fail(check, `it threw: ${thrown}`, { wanted: 'a result', got: `it threw: ${thrown}` })];
   }
   for (const [name, reference] of Object.entries(wanted)) {
@@ -137,7 +138,7 @@ export function compareRow(
   rows: number,
 ): Finding[] {
   if (alone.failure !== null) {
-    const thrown = alone.failure.slice(0, 500);
+    const thrown = withoutHostPaths(alone.failure, []).slice(0, 500);
     return [fail(check, `row ${row} alone threw: ${thrown}`, { row, wanted: 'a result', got: thrown })];
   }
   for (const [name, { shape, data }] of Object.entries(whole.outputs)) {

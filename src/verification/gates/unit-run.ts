@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { ReferenceOps } from '../../model/reference.ts';
 import type { Finding } from '../../model/report.ts';
@@ -7,6 +7,7 @@ import { buildProgram } from '../build.ts';
 import type { Diagnostic } from '../diagnostics.ts';
 import { escapeOutput } from '../engine-channel.ts';
 import { contractOfFile, makeFinding } from '../gate-context.ts';
+import { withoutHostPaths } from '../host-paths.ts';
 import { readUntrusted } from '../read-untrusted.ts';
 import type { Limits } from '../sandbox.ts';
 import { type ProcessEnd, runSandboxed } from '../sandboxed-process.ts';
@@ -83,15 +84,22 @@ async function runCases(
   toolchain.signal?.throwIfAborted();
   const results = decodeResults(readUntrusted(resultsFile, maxResultBytes), units.length);
   const findings = await compareAll(context, job, drawn, results);
-  if (results.length < units.length) findings.push(endFinding(job, caseAt(drawn, results.length), end));
+  if (results.length < units.length)
+    findings.push(endFinding(job, caseAt(drawn, results.length), end, binary));
   return { findings, hitLimit: end.reason !== 'exit' };
 }
 
-function endFinding({ contract, model }: UnitJob, reached: DrawnCase | undefined, end: ProcessEnd): Finding {
+function endFinding(
+  { contract, model }: UnitJob,
+  reached: DrawnCase | undefined,
+  end: ProcessEnd,
+  binary: string,
+): Finding {
   const how =
     end.reason === 'exit' ? `exit code ${end.exitCode ?? end.signal}` : `ended by the limit: ${end.reason}`;
   const caseId = reached?.check.caseId ?? 'unknown';
-  const message = `${contract.id}#${caseId} (${model.name}): the process ended (${how}) ${escapeOutput(end.stderr.toString('utf8'), 500)}`;
+  const told = withoutHostPaths(end.stderr.toString('utf8'), [model.folder, dirname(binary)]);
+  const message = `${contract.id}#${caseId} (${model.name}): the process ended (${how}) ${escapeOutput(told, 500)}`;
   const evidence = {
     case: caseId,
     model: model.name,
