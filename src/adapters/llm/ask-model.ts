@@ -2,6 +2,7 @@ import type { AnswerOrigin, ModelAnswer, ModelRequest } from '../../model/langua
 import { completePart, type PartOutcome } from './complete-part.ts';
 import { joinParts } from './join-parts.ts';
 import { type AnswerReader, createAnswerReader, type ReadAnswer } from './read-answer.ts';
+import { redactSecret } from './redact.ts';
 import { settingsOf } from './request-key.ts';
 import type { Session } from './session.ts';
 
@@ -26,12 +27,21 @@ export async function askModel(
       return { kind: 'refusal', reason: part.reason, message: part.message, origin };
     }
     parts.push(part);
-    written = joinParts(written, part.text);
+    // A key may have been told in two halves.
+    written = redactSecret(joinParts(written, part.text), session.apiKey);
     // Nothing but thoughts: going on would begin anew.
     if (part.finishReason !== 'length' || reader.withoutThoughts(written) === '') break;
   }
-  const answer = readParts(reader, parts, written);
+  const answer = withoutSecret(readParts(reader, parts, written), session.apiKey);
   return { ...answer, origin: originOf(session, request, parts) };
+}
+
+/** A key that was written in escapes of JSON stands plainly in what was read. */
+function withoutSecret(answer: ReadAnswer, secret: string | undefined): ReadAnswer {
+  if (secret === undefined) return answer;
+  const text = JSON.stringify(answer);
+  const clean = redactSecret(text, JSON.stringify(secret).slice(1, -1));
+  return clean === text ? answer : (JSON.parse(clean) as ReadAnswer);
 }
 
 /** Asked to go on, some models write the whole once more: then the last part alone is the answer. */

@@ -1,4 +1,5 @@
 import { APIConnectionError, APIError } from 'openai';
+import { quoteText } from './quote-text.ts';
 
 /** Why a call brought no completion, as far as it decides what is done next. */
 export type CallFault =
@@ -8,6 +9,8 @@ export type CallFault =
       readonly message: string;
       readonly waitMs: number | undefined;
       readonly mayHaveCost: boolean;
+      /** An answer arrived that is none: asked again and again, the same would come, and each may be paid. */
+      readonly isUnusable?: true;
     }
   /** Will not pass by itself; the message says what to do. */
   | { readonly kind: 'fatal'; readonly message: string }
@@ -36,6 +39,14 @@ export class BrokenCompletion extends Error {
   }
 }
 
+export function unusable(message: string): BrokenCompletion {
+  return new BrokenCompletion(unusableFault(message));
+}
+
+function unusableFault(message: string): CallFault {
+  return { kind: 'retry', message, waitMs: undefined, mayHaveCost: true, isUnusable: true };
+}
+
 export interface FaultContext {
   readonly baseUrl: string;
   readonly model: string;
@@ -49,15 +60,25 @@ export interface FaultContext {
 }
 
 export function classifyFault(error: unknown, context: FaultContext): CallFault {
-  if (error instanceof BrokenCompletion) return error.fault;
+  const broken = brokenWithin(error);
+  if (broken !== undefined)
+    return { ...broken.fault, message: context.redact(quoteText(broken.message, 600)) };
   if (error instanceof APIConnectionError) return connectionFault(error, context);
   if (error instanceof APIError && error.status !== undefined) return statusFault(error, context);
   const message = quote(error, context);
   // An `error` event within a stream has no status.
   if (error instanceof APIError)
     return overflowOf(message, error) ?? passing(`the endpoint broke off: ${message}`);
-  // JSON that is none, within a stream; a connection that ended.
+  if (error instanceof SyntaxError) return unusableFault('an event of the stream is no JSON');
+  // A connection that ended.
   return passing(`the answer broke off: ${message}`);
+}
+
+function brokenWithin(error: unknown): BrokenCompletion | undefined {
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof BrokenCompletion) return cause;
+  }
+  return undefined;
 }
 
 function passing(message: string, waitMs?: number, mayHaveCost = true): CallFault {
@@ -75,6 +96,9 @@ function connectionFault(error: APIConnectionError, context: FaultContext): Call
     return fatal(
       `${host} cannot be reached safely (${code}). Is it http instead of https? A certificate of your own is trusted with NODE_EXTRA_CA_CERTS.`,
     );
+  }
+  if (code.startsWith('HPE_') && !context.hasAnswered) {
+    return fatal(`What answers at ${context.baseUrl} does not speak HTTP (${code}): check base_url.`);
   }
   const never = syscall === 'connect' || syscall === 'getaddrinfo';
   if (never && !context.hasAnswered) {
@@ -124,7 +148,11 @@ function requestFault(error: APIError, message: string): CallFault {
   if (error.code === 'content_filter' || /content (?:management )?(?:filter|policy)/i.test(message)) {
     return { kind: 'declined', message };
   }
-  return { kind: 'bad-request', parameter: error.param ?? undefined, message };
+  return {
+    kind: 'bad-request',
+    parameter: typeof error.param === 'string' ? error.param : undefined,
+    message,
+  };
 }
 
 function keyFault(status: number, message: string, context: FaultContext): CallFault {
@@ -163,7 +191,7 @@ function limitFault(error: APIError, message: string, context: FaultContext): Ca
 function otherFault(error: APIError, status: number, message: string, context: FaultContext): CallFault {
   if (status >= 300 && status < 400) {
     const target = error.headers?.get('location');
-    const where = target && URL.canParse(target) ? ` to ${new URL(target).origin}` : '';
+    const where = target && URL.canParse(target) ? ` to ${quoteText(new URL(target).origin, 100)}` : '';
     return fatal(
       `The endpoint redirects${where} (${status}), and a key follows no redirect: set base_url to the address that answers.`,
     );
@@ -216,13 +244,14 @@ function numberOf(value: unknown): number | undefined {
 /** `retry-after-ms`, or `retry-after` in seconds or as a date. */
 function retryAfterMs(error: APIError, context: FaultContext): number | undefined {
   const exact = Number(error.headers?.get('retry-after-ms') ?? Number.NaN);
-  if (exact >= 0) return exact;
+  if (exact > 0 && Number.isFinite(exact)) return exact;
   const written = error.headers?.get('retry-after');
   if (written === null || written === undefined || written.trim() === '') return undefined;
   const milliseconds = Number.isNaN(Number(written))
     ? Date.parse(written) - context.now()
     : Number(written) * 1000;
-  return Number.isFinite(milliseconds) ? Math.max(0, milliseconds) : undefined;
+  // What is over already says nothing about when to come back.
+  return milliseconds > 0 && Number.isFinite(milliseconds) ? milliseconds : undefined;
 }
 
 /** The endpoint's own words in one line, without keys. */
@@ -230,6 +259,7 @@ function quote(error: unknown, { redact }: FaultContext): string {
   const body = error instanceof APIError ? (error.error as { message?: unknown } | undefined) : undefined;
   const text =
     typeof body?.message === 'string' ? body.message : error instanceof Error ? error.message : String(error);
-  const line = redact(text.replace(/[\s\p{Cc}]+/gu, ' ').trim());
-  return line === '' ? 'it did not say why.' : line.length > 300 ? `${line.slice(0, 299)}…` : line;
+  // Redacted before it is cut: half of a key would not be recognised.
+  const line = quoteText(redact(quoteText(text, Number.POSITIVE_INFINITY)));
+  return line === '' ? 'it did not say why.' : line;
 }

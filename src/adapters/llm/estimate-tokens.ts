@@ -1,6 +1,9 @@
 /** Tokens that a chat template puts around one message. */
 const perMessage = 16;
 
+/** Tokens for each that a text can have at most: more is no lesson, or all prompts would seem too long from then on. */
+const absurd = 4;
+
 /** On top of the highest ratio measured. */
 const margin = 1.05;
 
@@ -35,6 +38,8 @@ export function createTokenEstimator(): TokenEstimator {
       const size = texts.reduce((sum, text) => sum + weigh(text), 0);
       // A short prompt is mostly template, which says nothing about the text.
       if (size < 500) return;
+      // No count: every byte on its own would be fewer.
+      if (promptTokens > size * absurd) return;
       const ratio = promptTokens / size;
       highest = Math.max(highest ?? 0, ratio);
       lowest = Math.min(lowest ?? ratio, ratio);

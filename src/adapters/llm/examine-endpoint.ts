@@ -3,7 +3,7 @@ import type { LlmSettings } from '../../model/llm-settings.ts';
 import { adaptDialect, createDialect, type Dialect, deliveryOf, samplingOf } from './dialect.ts';
 import { createEndpointClient } from './endpoint-client.ts';
 import { classifyFault } from './endpoint-faults.ts';
-import { listModels } from './list-models.ts';
+import { listModels, showModels } from './list-models.ts';
 import { compileSchema, parseJson } from './parse-json.ts';
 import type { Completion } from './read-completion.ts';
 import { redactorOf } from './redact.ts';
@@ -71,11 +71,10 @@ async function examineModels({ settings, apiKey }: Endpoint): Promise<EndpointFi
     ...Object.values(settings.roles).map((role) => role?.model ?? settings.model),
   ];
   const absent = [...new Set(wanted)].filter((model) => !listing.models.includes(model));
-  const some = listing.models.slice(0, 8).join(', ');
-  const rest = listing.models.length > 8 ? `, … (${listing.models.length})` : '';
-  if (absent.length === 0) return { name, status: 'ok', found: `${some}${rest}`, needed: '' };
+  const found = showModels(listing);
+  if (absent.length === 0) return { name, status: 'ok', found, needed: '' };
   const needed = `${absent.join(', ')} is not in the list; name one of them with --model or in the settings`;
-  return { name, status: 'optional-missing', found: `${some || 'none'}${rest}`, needed };
+  return { name, status: 'optional-missing', found, needed };
 }
 
 async function examineAnswer(endpoint: Endpoint): Promise<EndpointFinding> {
@@ -85,10 +84,10 @@ async function examineAnswer(endpoint: Endpoint): Promise<EndpointFinding> {
   const name = 'llm answer';
   if (probe.completion === undefined)
     return { name, status: 'missing', found: 'none', needed: probe.message };
-  const { usage, finishReason, text } = probe.completion;
+  const { usage, isUsageDoubtful, finishReason, text } = probe.completion;
   const seconds = ((Date.now() - startedAt) / 1000).toFixed(1);
-  const counted =
-    usage === null ? 'no usage reported' : `${usage.promptTokens} + ${usage.completionTokens} tokens`;
+  const uncounted = isUsageDoubtful ? 'usage reported that cannot be right' : 'no usage reported';
+  const counted = usage === null ? uncounted : `${usage.promptTokens} + ${usage.completionTokens} tokens`;
   const without = [...endpoint.dialect.refused];
   const refused = without.length === 0 ? '' : `; does not accept ${without.join(', ')}`;
   const found = `${model} answers in ${seconds} s, ${counted}${refused}`;
@@ -96,7 +95,7 @@ async function examineAnswer(endpoint: Endpoint): Promise<EndpointFinding> {
     return {
       name,
       status: 'missing',
-      found: `${model} answers with nothing (${finishReason})`,
+      found: `${model} answers with nothing (${redactorOf([endpoint.apiKey])(finishReason)})`,
       needed: 'a model that follows instructions',
     };
   }

@@ -57,6 +57,7 @@ export function createFileLedger(folder: string): CompletionLedger {
       const number = String(calls.length + 1).padStart(5, '0');
       const path = join(folder, `${number}-${call.role}-${call.key.slice(0, 12)}.json`);
       const stored = { path, call: { ...call, finished: null } };
+      // Before it is written: the next call must not get the same number.
       calls.push(stored);
       await writeWhole(folder, path, stored.call);
     },
@@ -96,11 +97,23 @@ function readCall(path: string, text: string): RecordedCall {
   }
 }
 
+/** What could not be read again may not be written: a run would end with it. */
+function render(call: RecordedCall): string {
+  const text = JSON.stringify(call, null, 1);
+  const checked = Call.safeParse(JSON.parse(text));
+  if (checked.success) return `${text}\n`;
+  const { path, message } = checked.error.issues[0]!;
+  throw new AppError('INTERNAL', `A call cannot be recorded: ${path.join('.')}: ${message}.`, {
+    cause: checked.error,
+  });
+}
+
 async function writeWhole(folder: string, path: string, call: RecordedCall): Promise<void> {
+  const text = render(call);
   const partial = `${path}.part`;
   const file = await open(partial, 'w', 0o600);
   try {
-    await file.writeFile(`${JSON.stringify(call, null, 1)}\n`);
+    await file.writeFile(text);
     await file.sync();
   } finally {
     await file.close();

@@ -1,6 +1,7 @@
 import { type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { Readable } from 'node:stream';
+import { BrokenCompletion } from './endpoint-faults.ts';
 
 /** More than the longest answer with its events; what is longer is no answer. */
 const largestBody = 256 * 2 ** 20;
@@ -27,7 +28,8 @@ export async function fetchOverHttp(
   if (!hasBody) incoming.resume();
   const body = hasBody ? (Readable.toWeb(limitSize(incoming)) as ReadableStream<Uint8Array>) : null;
   return new Response(body, {
-    status: statusCode,
+    // A Response allows no other.
+    status: statusCode >= 200 && statusCode <= 599 ? statusCode : 502,
     statusText: statusMessage.replace(/[^\x20-\x7e]/g, ' '),
     headers: pairs,
   });
@@ -54,7 +56,9 @@ function limitSize(incoming: IncomingMessage): Readable {
   let size = 0;
   incoming.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > largestBody) incoming.destroy(new Error('the body is longer than any answer'));
+    if (size <= largestBody) return;
+    const message = `the answer was longer than ${largestBody / 2 ** 20} MiB`;
+    incoming.destroy(new BrokenCompletion({ kind: 'too-long', message }));
   });
   // Adding a listener lets the data flow; whoever reads the stream decides when.
   incoming.pause();

@@ -17,6 +17,7 @@ export interface FailedCall {
   readonly asked: { readonly prompt: number; readonly answer: number };
 }
 
+const withoutAnswer = { isUsageDoubtful: false, fingerprint: null };
 const nothingUsed = { promptTokens: 0, cachedTokens: 0, completionTokens: 0 };
 
 /** One call: reserved and recorded, made, and its outcome recorded. @throws what aborts the signal */
@@ -43,9 +44,19 @@ export async function makeCall(
   };
   try {
     const completion = await exchange(session, request, prompt, reserved.longestAnswer, signal);
-    const { finishReason, usage, fingerprint } = completion;
-    const text = redactSecret(completion.text, session.apiKey);
-    const seconds = await finish({ text, finishReason, usage, failure: null, fingerprint });
+    const { usage } = completion;
+    const [text, finishReason, fingerprint] = [
+      completion.text,
+      completion.finishReason,
+      completion.fingerprint ?? '',
+    ].map((said) => redactSecret(said, session.apiKey)) as [string, string, string];
+    const seconds = await finish({
+      text,
+      finishReason,
+      usage,
+      failure: null,
+      fingerprint: fingerprint || null,
+    });
     return {
       kind: 'answered',
       key,
@@ -119,16 +130,20 @@ async function exchange(
     );
     memory.hasAnswered = true;
     noteFingerprint(session, completion.fingerprint);
+    if (completion.isUsageDoubtful)
+      session.onNote(
+        `${model}: reports usage that cannot be right: such a call counts as what was reserved for it`,
+      );
     return checkPromptCount(session, model, prompt, completion);
   } catch (error) {
     if (signal.aborted) throw new CallBroken(undefined);
     const fault = faultOf(session, model, error);
     // These are answers, if not useful ones: asked once more, the same would come.
     if (fault.kind === 'declined') {
-      return { text: fault.message, finishReason: 'refusal', usage: nothingUsed, fingerprint: null };
+      return { ...withoutAnswer, text: fault.message, finishReason: 'refusal', usage: nothingUsed };
     }
     if (fault.kind === 'too-long') {
-      return { text: fault.message, finishReason: 'too-long', usage: null, fingerprint: null };
+      return { ...withoutAnswer, text: fault.message, finishReason: 'too-long', usage: null };
     }
     throw new CallBroken(fault);
   }

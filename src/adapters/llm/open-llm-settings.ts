@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { AppError } from '../../model/errors.ts';
 import { LlmSettings } from '../../model/llm-settings.ts';
 import { looksLikePath, showSetting } from '../../model/show-setting.ts';
-import { listModels } from './list-models.ts';
+import { listModels, showModels } from './list-models.ts';
 import { readLlmSettings } from './read-llm-settings.ts';
-import { addressFault } from './settings-rules.ts';
+import { addressFault, modelFault } from './settings-rules.ts';
 
 export interface LlmSource {
   /** Base URL of an endpoint, or path of a YAML file with settings. */
@@ -29,7 +29,7 @@ export interface OpenedLlm {
 export async function openLlmSettings({ llm, model, keyOf }: LlmSource): Promise<OpenedLlm> {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(llm)) {
     const settings = readLlmSettings(await readSettingsFile(llm), llm);
-    const named = model === undefined ? settings : withModel(settings, model);
+    const named = model === undefined ? settings : withModel(settings, checkedModel(model));
     return { settings: named, apiKey: keyFrom(keyOf, named.api_key_env) };
   }
   const fault = addressFault(llm);
@@ -38,7 +38,7 @@ export async function openLlmSettings({ llm, model, keyOf }: LlmSource): Promise
   const baseUrl = llm.replace(/\/+$/, '');
   const keyVariable = keyVariableOf(baseUrl, keyOf);
   const apiKey = keyFrom(keyOf, keyVariable);
-  const name = model ?? (await findOnlyModel(baseUrl, apiKey));
+  const name = model === undefined ? await findOnlyModel(baseUrl, apiKey) : checkedModel(model);
   return {
     settings: LlmSettings.parse({ base_url: baseUrl, model: name, api_key_env: keyVariable }),
     apiKey,
@@ -77,6 +77,13 @@ async function readSettingsFile(path: string): Promise<string> {
   }
 }
 
+/** @throws AppError USAGE */
+function checkedModel(name: string): string {
+  const fault = modelFault(name);
+  if (fault === undefined) return name;
+  throw new AppError('USAGE', `The model (--model or METAINFER_LLM_MODEL) ${fault}`);
+}
+
 function withModel(settings: LlmSettings, model: string): LlmSettings {
   const roles = Object.entries(settings.roles).map(([role, { model: _, ...own }]) => [role, own]);
   return { ...settings, model, roles: Object.fromEntries(roles) };
@@ -84,9 +91,9 @@ function withModel(settings: LlmSettings, model: string): LlmSettings {
 
 async function findOnlyModel(baseUrl: string, apiKey: string | undefined): Promise<string> {
   const listing = await listModels(baseUrl, apiKey, 10);
-  if (listing.isRead && listing.models.length === 1) return listing.models[0]!;
+  if (listing.isRead && listing.models.length === 1 && listing.unusable === 0) return listing.models[0]!;
   const known = listing.isRead
-    ? ` The endpoint has ${listing.models.length === 0 ? 'none' : listing.models.slice(0, 8).join(', ')}.`
+    ? ` The endpoint has ${showModels(listing)}.`
     : ` The endpoint did not list its models: ${listing.message}`;
   throw new AppError('USAGE', `No model is named: add --model NAME, or set METAINFER_LLM_MODEL.${known}`);
 }

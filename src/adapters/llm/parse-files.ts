@@ -1,6 +1,7 @@
 import type { ExpectedAnswer, RefusalReason } from '../../model/language-model.ts';
 import { type FencedBlock, findFences } from './find-fences.ts';
 import { jsonCandidates, parseOrNothing } from './parse-json.ts';
+import { quoteText } from './quote-text.ts';
 
 export interface AnswerFile {
   readonly path: string;
@@ -76,7 +77,10 @@ function checkTexts(files: readonly AnswerFile[], { maxBytes }: FilesExpected): 
 
 /** What cannot stand in a source file, with its line. */
 export function invalidCharacter(text: string): string | undefined {
-  const match = /[\u0000-\u0008\u000b-\u001f\u007f\ufffd]|\p{Cs}/u.exec(text);
+  const match =
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufffd]|\p{Cs}/u.exec(
+      text,
+    );
   if (match === null) return undefined;
   const line = text.slice(0, match.index).split('\n').length;
   const code = match[0].charCodeAt(0).toString(16).padStart(4, '0').toUpperCase();
@@ -90,7 +94,7 @@ function tidy(text: string): string {
 }
 
 function showPath(path: string): string {
-  return JSON.stringify(path.length > 100 ? `${path.slice(0, 99)}…` : path);
+  return JSON.stringify(quoteText(path, 100));
 }
 
 /** `{"files": [{"path", "text"}]}`, whole or in a fence; undefined where there is no such thing. */

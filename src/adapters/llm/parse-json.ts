@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { findFences } from './find-fences.ts';
+import { quoteText } from './quote-text.ts';
 
 export type JsonReading =
   | { readonly isRead: true; readonly value: unknown }
@@ -17,7 +18,7 @@ export function compileSchema(
       const place = issue.path.length === 0 ? 'the whole' : issue.path.join('.');
       return `${place}: ${messageOf(issue)}`;
     });
-    return faults.join('; ');
+    return quoteText(faults.join('; '), 600);
   };
 }
 

@@ -1,6 +1,7 @@
 import type { ExpectedAnswer, RefusalReason } from '../../model/language-model.ts';
 import { type AnswerFile, invalidCharacter, parseFiles } from './parse-files.ts';
 import { compileSchema, parseJson } from './parse-json.ts';
+import { quoteText } from './quote-text.ts';
 
 /** An answer without where it came from. */
 export type ReadAnswer =
@@ -77,11 +78,17 @@ function readFiles(text: string, expects: Extract<ExpectedAnswer, { kind: 'files
 function readJson(text: string, check: (value: unknown) => string | undefined): ReadAnswer {
   const reading = parseJson(text, check);
   if (!reading.isRead) return refuse('unreadable', reading.message);
-  // Escapes keep every character but these out of JSON.
-  const fault = invalidCharacter(JSON.stringify(reading.value).replace(/\\ud[89a-f]../gi, '\ufffd'));
+  const fault = invalidCharacter(textsIn(reading.value).join(' ').replace(/\r\n/g, '\n'));
   return fault === undefined
     ? { kind: 'json', value: reading.value }
     : refuse('invalid-text', `The answer holds ${fault}.`);
+}
+
+/** Names and texts anywhere in a value of JSON; in it escapes hide what may not be there. */
+function textsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => [name, ...textsIn(inner)]);
 }
 
 function looksDeclined(text: string): boolean {
@@ -94,9 +101,7 @@ function looksDeclined(text: string): boolean {
 }
 
 function declined(text: string): ReadAnswer & { kind: 'refusal' } {
-  const words = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
-  const quote = words.length > 300 ? `${words.slice(0, 299)}…` : words;
-  return refuse('declined', `The model declined: ${JSON.stringify(quote)}`);
+  return refuse('declined', `The model declined: ${JSON.stringify(quoteText(text))}`);
 }
 
 function sentence(text: string): string {

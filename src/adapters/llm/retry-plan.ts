@@ -3,6 +3,8 @@ import type { CallFault } from './endpoint-faults.ts';
 import type { Session } from './session.ts';
 
 const mostTries = 6;
+/** Of answers that came and are none. */
+const mostUnusable = 2;
 /** No try begins later than this after the first. */
 const windowMs = 10 * 60_000;
 const firstWaitMs = 1000;
@@ -17,18 +19,25 @@ export interface RetryPlan {
 export function createRetryPlan(session: Session): RetryPlan {
   const startedAt = session.now();
   let tries = 0;
+  let unusable = 0;
   return {
-    async waitAfter({ message, waitMs }, signal) {
+    async waitAfter({ message, waitMs, isUnusable }, signal) {
       tries += 1;
+      if (isUnusable) unusable += 1;
       const backOff = Math.min(longestWaitMs, firstWaitMs * 2 ** (tries - 1)) * (0.75 + Math.random() / 2);
       const wait = waitMs ?? backOff;
       const elapsed = session.now() - startedAt;
-      if (tries >= mostTries || elapsed + wait > windowMs)
+      if (tries >= mostTries || unusable >= mostUnusable || elapsed + wait > windowMs)
         throw giveUp(session, message, tries, elapsed, waitMs);
       session.onNote(`${message}; tried again in ${(wait / 1000).toFixed(1)} s`);
       await session.wait(wait, signal);
     },
   };
+}
+
+function showWait(milliseconds: number): string {
+  const minutes = Math.ceil(milliseconds / 60_000);
+  return minutes > 2 * 24 * 60 ? 'for days' : `${minutes} minutes`;
 }
 
 function giveUp(
@@ -42,7 +51,7 @@ function giveUp(
   const often = tries === 1 ? 'once' : `${tries} times in ${Math.round(elapsedMs / 1000)} s`;
   const asked =
     waitMs !== undefined && waitMs > windowMs
-      ? ` It asks to wait ${Math.ceil(waitMs / 60_000)} minutes.`
+      ? ` It asks to wait ${showWait(waitMs)}; ten minutes are waited at most.`
       : '';
   return new AppError(
     'MODEL_UNAVAILABLE',

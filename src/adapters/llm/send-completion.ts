@@ -1,13 +1,22 @@
 import type OpenAI from 'openai';
 import { BrokenCompletion } from './endpoint-faults.ts';
-import { type Completion, type OnArrival, type ReadLimits, readCompletion } from './read-completion.ts';
+import {
+  type Completion,
+  isStream,
+  type OnArrival,
+  type ReadLimits,
+  readCompletion,
+} from './read-completion.ts';
+
+/** Who sends more than this before the first piece of an answer is not reading a long prompt. */
+const longestPreamble = 64 * 1024;
 
 export type CompletionBody = OpenAI.ChatCompletionCreateParams;
 
 export interface Patience {
   /** For the whole call. */
   readonly timeoutSeconds: number;
-  /** Between two pieces of an answer; before the first, a long prompt may need longer. */
+  /** Between two pieces of an answer, whatever else is sent; before the first, a long prompt may need longer. */
   readonly stallSeconds: number;
 }
 
@@ -18,7 +27,7 @@ export interface Patience {
 export async function sendCompletion(
   client: OpenAI,
   body: CompletionBody,
-  limits: ReadLimits,
+  limits: Omit<ReadLimits, 'promptBytes'>,
   patience: Patience,
   signal: AbortSignal,
   onArrival: OnArrival,
@@ -26,12 +35,14 @@ export async function sendCompletion(
   const watch = watchCall(patience, signal);
   try {
     const request = client.chat.completions.create(body, { signal: watch.controller.signal });
-    const response = await request.asResponse();
+    const response = tapStream(await request.asResponse(), watch.takeBytes);
+    const promptBytes = Buffer.byteLength(JSON.stringify(body));
     const onPiece: OnArrival = (characters) => {
       watch.touch();
       onArrival(characters);
     };
-    const completion = await readCompletion(client, response, watch.controller, limits, onPiece);
+    const all = { ...limits, promptBytes };
+    const completion = await readCompletion(client, response, watch.controller, all, onPiece);
     watch.throwIfBroken();
     return completion;
   } catch (error) {
@@ -43,10 +54,23 @@ export async function sendCompletion(
   }
 }
 
+function tapStream(response: Response, onBytes: (count: number) => void): Response {
+  if (response.body === null || !isStream(response)) return response;
+  const tap = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+    transform(chunk, controller) {
+      onBytes(chunk.length);
+      controller.enqueue(chunk);
+    },
+  });
+  return new Response(response.body.pipeThrough(tap), { headers: response.headers });
+}
+
 interface CallWatch {
   readonly controller: AbortController;
   /** Something of the answer arrived. */
   touch(): void;
+  /** Something arrived, of the answer or not. */
+  takeBytes(count: number): void;
   throwIfBroken(): void;
   end(): void;
 }
@@ -66,14 +90,19 @@ function watchCall({ timeoutSeconds, stallSeconds }: Patience, signal: AbortSign
     timeoutSeconds * 1000,
   );
   let stall: NodeJS.Timeout | undefined;
+  let preamble = 0;
+  const touch = () => {
+    clearTimeout(stall);
+    const message = `nothing of the answer arrived for ${stallSeconds} s in the middle of a stream (stall_seconds)`;
+    stall = setTimeout(() => breakOff(message), stallSeconds * 1000);
+  };
   return {
     controller,
-    touch() {
-      clearTimeout(stall);
-      stall = setTimeout(
-        () => breakOff(`nothing arrived for ${stallSeconds} s in the middle of an answer (stall_seconds)`),
-        stallSeconds * 1000,
-      );
+    touch,
+    takeBytes(count) {
+      if (stall !== undefined) return;
+      preamble += count;
+      if (preamble > longestPreamble) touch();
     },
     throwIfBroken() {
       signal.throwIfAborted();

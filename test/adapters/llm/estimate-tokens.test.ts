@@ -59,6 +59,13 @@ describe('tokens of a prompt, once an endpoint has counted some', () => {
     expect(estimator.estimate([text])).toBe(before);
   });
 
+  it('take no lesson from a count that cannot be right', () => {
+    const estimator = createTokenEstimator();
+    const before = estimator.estimate([text]);
+    estimator.learn([text], Number.MAX_SAFE_INTEGER);
+    expect(estimator.estimate([text])).toBe(before);
+  });
+
   it('show where an endpoint cut the prompt, and where it did not count what was cached', () => {
     const estimator = createTokenEstimator();
     expect(estimator.judge([text], 1200)).toBe('plausible');

@@ -75,6 +75,24 @@ describe('the record of calls on disk', () => {
     });
   });
 
+  it('takes nothing in that could not be read again', async () => {
+    const folder = temporaryFolder();
+    const ledger = createFileLedger(folder);
+    await ledger.begin(call('a'));
+    for (const wrong of [
+      { finishReason: 7 },
+      { fingerprint: {} },
+      { usd: Number.NaN, seconds: Number.NaN },
+    ]) {
+      const finish = ledger.finish('a', { ...outcome, ...(wrong as object) });
+      await expect(finish).rejects.toMatchObject({
+        code: 'INTERNAL',
+        message: expect.stringMatching(/cannot be recorded: finished\./),
+      });
+    }
+    expect(await createFileLedger(folder).list()).toMatchObject([{ key: 'a', finished: null }]);
+  });
+
   it('holds no key, not even where the endpoint or the prompt repeats it', async () => {
     const folder = temporaryFolder();
     const secret = 'sk-secret-key-of-the-test';

@@ -91,6 +91,15 @@ describe('settings of a language model', () => {
     ['- a\n- b\n', /expected a mapping of settings/],
     ['just text', /expected a mapping of settings/],
     [`base_url: &a http://h/v1\nmodel: *a\n`, /llm\.yaml:2:8: an alias/],
+    [
+      'base_url: http://h/v1\nmodel: "m\\e[2J"\n',
+      /llm\.yaml:2:1 model: is a text .*expected the name of a model/,
+    ],
+    [
+      whole.replace('gpt-5-mini,', '"a\\nb",'),
+      /:6:15 roles\.reviewer\.model: is a text .*control characters/,
+    ],
+    ['base_url: "http://h/\\e[2J"\nmodel: m\n', /base_url: is a text .*expected the address/],
     ['x'.repeat(70_000), /longer than 64 KiB/],
   ])('say what is wrong where: %#', (text, message) => {
     const shown = problemsOf(text);
@@ -187,6 +196,27 @@ describe('a language model that a person names', () => {
     await expect(openLlmSettings({ llm: baseUrl, model: undefined, keyOf: noKey })).rejects.toThrow(
       /--model/,
     );
+  });
+
+  it.each([
+    [
+      [{ id: '\u001b[2J\u001b]0;pwn\u0007evil\nfake line' }],
+      /The endpoint has 1 whose name cannot be used\.$/,
+    ],
+    [[{ id: 'a' }, { id: 'x'.repeat(5000) }, { id: 7 }, null], /has a and 2 whose names cannot be used\.$/],
+    [[{ id: 'Bearer sk-secret-key-of-the-test' }], /has 1 whose name cannot be used\.$/],
+    [[], /has none\.$/],
+  ])('takes no name that steers a terminal, is endless or holds a key: %#', async (data, message) => {
+    const { baseUrl } = await openOddEndpoint((_, response) => sendJson(response, 200, { data }));
+    await expect(
+      openLlmSettings({ llm: baseUrl, model: undefined, keyOf: () => 'sk-secret-key-of-the-test' }),
+    ).rejects.toMatchObject({ code: 'USAGE', message: expect.stringMatching(message) });
+    for (const model of ['m\u001b[2J', 'x'.repeat(201), ' ']) {
+      await expect(openLlmSettings({ llm: baseUrl, model, keyOf: noKey })).rejects.toMatchObject({
+        code: 'USAGE',
+        message: expect.stringMatching(/--model or METAINFER_LLM_MODEL.*expected the name of a model/),
+      });
+    }
   });
 
   it.each([

@@ -71,6 +71,14 @@ describe('files in an answer', () => {
       /character U\+0000 on line 1/,
       JSON.stringify({ files: [{ path: 'norm_rms.cpp', text: 'a\u0000b' }] }),
     ],
+    ['invalid-text', /U\+001B on line 2/, block('cpp path=norm_rms.cpp', 'int a;\n// \u001b[2J\n')],
+    ['invalid-text', /U\+009B/, block('cpp path=norm_rms.cpp', '// \u009b2J\n')],
+    ['invalid-text', /U\+202E/, block('cpp path=norm_rms.cpp', '// \u202e } return true;\n')],
+    [
+      'wrong-path',
+      /"\[2J evil\.cpp"/,
+      JSON.stringify({ files: [{ path: '\u001b[2J\nevil.cpp', text: 'a' }] }),
+    ],
     ['invalid-text', /U\+D800/, '{"files": [{"path": "norm_rms.cpp", "text": "a\\ud800b"}]}'],
   ] as const)('are refused as %s: %s', (reason, message, answer) => {
     expect(parseFiles(answer, expects)).toMatchObject({
