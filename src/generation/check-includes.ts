@@ -1,4 +1,4 @@
-import { allowedIncludes } from '../model/code-rules.ts';
+import { allowedIncludes } from '../model/code-names.ts';
 import { findIncludes } from '../model/cpp-tokens.ts';
 import type { EngineFile } from '../model/engine.ts';
 import type { Problem } from '../model/problem.ts';

@@ -113,7 +113,10 @@ function listKeys(keys: ReadonlySet<string>): string {
 
 function renderValue(type: string, value: ConfigValue): string {
   if (typeof value === 'object') return `{${value.join(', ')}}`;
-  if (typeof value === 'string') return value.includes('"') ? `R"(${value})"` : JSON.stringify(value);
+  if (typeof value === 'string') {
+    // A model's own text must not end the raw string.
+    return value.includes('"') && !value.includes(')"') ? `R"(${value})"` : JSON.stringify(value);
+  }
   if (typeof value === 'boolean' || type === 'int') return String(value);
   const digits = String(value);
   const floating = /[.e]/.test(digits) ? digits : `${digits}.0`;

@@ -1,3 +1,5 @@
+import { lexCpp } from './cpp-lexer.ts';
+
 /** One token of a C++ text. Comments and preprocessor lines give none; a string or character literal gives one. */
 export interface CppToken {
   readonly text: string;
@@ -12,40 +14,33 @@ export interface CppInclude {
   readonly line: number;
 }
 
-const patterns = [
-  ['skip', /[ \t\r\n\\]+|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/y],
-  ['literal', /(?:u8|[uUL])?R"([^ ()\\\t\n]{0,16})\([\s\S]*?\)\1"/y],
-  ['literal', /(?:u8|[uUL])?"(?:[^"\\\n]|\\[\s\S])*"|(?:u8|[uUL])?'(?:[^'\\\n]|\\[\s\S])+'/y],
-  ['identifier', /[A-Za-z_][A-Za-z0-9_]*/y],
-  ['number', /\.?[0-9](?:[eEpP][+-]|[0-9A-Za-z_.']|'(?=[0-9A-Fa-f]))*/y],
-  ['punctuation', /::|->|&&|\|\||[=!<>]=|[+\-*/%&|^]=|\+\+|--|[\s\S]/y],
-] as const;
-
-/** Splits C++ into tokens; robust against everything that the engine's style allows, raw strings included. */
+/** Splits C++ into tokens; robust against everything that C++ allows, raw strings and line splices included. */
 export function tokenizeCpp(text: string): CppToken[] {
-  const code = blankPreprocessor(text);
-  const tokens: CppToken[] = [];
-  let offset = 0;
-  let line = 1;
-  while (offset < code.length) {
-    for (const [kind, pattern] of patterns) {
-      pattern.lastIndex = offset;
-      const match = pattern.exec(code)?.[0];
-      if (match === undefined || match === '') continue;
-      if (kind !== 'skip') tokens.push({ text: match, kind, line });
-      line += countLineBreaks(match);
-      offset += match.length;
-      break;
-    }
+  return lexCpp(text).flatMap(({ kind, text: written, line, isDirective }) =>
+    isDirective || kind === 'break' || kind === 'blank' || kind === 'comment'
+      ? []
+      : [{ text: written, kind, line }],
+  );
+}
+
+/** Preprocessor lines, as written but for line splices. */
+export function findDirectives(text: string): { written: string; line: number }[] {
+  const found: { written: string; line: number }[] = [];
+  let isWithin = false;
+  for (const { text: written, line, isDirective } of lexCpp(text)) {
+    const last = found.at(-1);
+    if (isDirective && isWithin && last !== undefined) last.written += written;
+    else if (isDirective) found.push({ written, line });
+    isWithin = isDirective;
   }
-  return tokens;
+  return found;
 }
 
 /** The `#include` lines of a text. */
 export function findIncludes(text: string): CppInclude[] {
-  return text.split('\n').flatMap((line, index) => {
-    const match = /^\s*#\s*include\s*(<[^>]*>|"[^"]*"|\S+)/.exec(line);
-    return match?.[1] === undefined ? [] : [{ written: match[1], line: index + 1 }];
+  return findDirectives(text).flatMap(({ written, line }) => {
+    const name = /^(?:#|%:|\?\?=)\s*include\s*(<[^>]*>|"[^"]*"|\S+)/.exec(written)?.[1];
+    return name === undefined ? [] : [{ written: name, line }];
   });
 }
 
@@ -66,13 +61,4 @@ export function indexOfTokens(tokens: readonly CppToken[], wanted: readonly CppT
   return tokens.findIndex((_, start) =>
     wanted.every((token, step) => tokens[start + step]?.text === token.text),
   );
-}
-
-/** Keeps line numbers: every preprocessor line becomes an empty one. Raw strings with a leading # do not occur. */
-function blankPreprocessor(text: string): string {
-  return text.replace(/^[ \t]*#(?:[^\n\\]|\\[\s\S])*/gm, (line) => '\n'.repeat(countLineBreaks(line)));
-}
-
-function countLineBreaks(text: string): number {
-  return text.split('\n').length - 1;
 }

@@ -1,7 +1,6 @@
 import type { AgentFile, RepairFinding } from '../../model/agent-work.ts';
 import { scanSource } from '../../model/code-rules.ts';
 import { isConfigConstant } from '../../model/config-constants.ts';
-import { stripCommentsAndStrings } from '../../model/cpp-text.ts';
 import { findConfigReferences, tokenizeCpp } from '../../model/cpp-tokens.ts';
 import { outlineCpp } from '../cpp-definitions.ts';
 import { type DeadCode, findDeadCode } from '../find-dead-code.ts';
@@ -122,25 +121,10 @@ function checkForm(text: string, lines: readonly string[], { id, header }: Contr
       clause: formRule,
     });
   }
-  // Tab and line feed are the only control characters that C++ needs; nothing may look otherwise than it is compiled.
-  const bare = stripCommentsAndStrings(text).split('\n');
-  const strange = lines.findIndex(
-    (line, index) =>
-      /[^\P{Cc}\t]|\p{Cf}/u.test(line) || /<%|%>|<:(?!:)|%:|[^\p{ASCII}]/u.test(bare[index] ?? ''),
-  );
-  if (strange >= 0) {
-    const message = 'a control character, an invisible one, a digraph, or a letter of another script in code';
-    faults.push({
-      line: strange + 1,
-      message,
-      expected: 'plain ASCII in code, visible text elsewhere',
-      clause: useRule,
-    });
-  }
   return faults;
 }
 
-/** Includes, directives, and names that generated code may not use: the list of the static gate. */
+/** Includes, directives, spellings and names that generated code may not use: the list of the static gate. */
 function checkRules(
   text: string,
   { contract, available }: Pick<ContractTask, 'contract' | 'available'>,
@@ -151,8 +135,8 @@ function checkRules(
     'config.h',
   ]);
   const expected =
-    'only the headers that are listed, #include and #pragma GCC unroll, and no call on the list of forbidden ones';
-  return scanSource(text, { headers, mayWriteFiles: contract.id === 'interface.cli' }).map((fault) => ({
+    'only the headers that are listed, #include and #pragma GCC unroll, plain spelling, and no name on the list of forbidden ones';
+  return scanSource(text, { headers, contract: contract.id }).map((fault) => ({
     ...fault,
     expected,
     clause: useRule,

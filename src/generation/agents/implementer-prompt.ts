@@ -1,10 +1,11 @@
 import {
   allowedAttributes,
   allowedIncludes,
-  forbiddenCalls,
+  allowedStandardAttributes,
   forbiddenNames,
-  writingNames,
-} from '../../model/code-rules.ts';
+  forbiddenWords,
+  grants,
+} from '../../model/code-names.ts';
 import type { PromptSection } from '../../model/language-model.ts';
 import { maxFileBytes, maxFileLines } from './check-agent-file.ts';
 import type { ContractTask } from './contract-task.ts';
@@ -49,9 +50,12 @@ export function ruleSlots({ platform }: ContractTask): Record<string, string> {
     compile: [platform.compiler, ...platform.flags].join(' '),
     lanes: String(platform.vectorWidth),
     includes: [...allowedIncludes].map((name) => `<${name}>`).join(' '),
-    forbidden: [...forbiddenNames, ...forbiddenCalls].join(' '),
-    writing: [...writingNames].join(' '),
+    forbidden: [...forbiddenWords, ...forbiddenNames].join(' '),
+    grants: Object.entries(grants)
+      .map(([contract, names]) => `${contract}: ${names.join(' ')}`)
+      .join('; '),
     attributes: [...allowedAttributes].join(', '),
+    standard_attributes: [...allowedStandardAttributes].map((name) => `[[${name}]]`).join(', '),
     lines: String(maxFileLines),
     kilobytes: String(maxFileBytes / 1024),
   };

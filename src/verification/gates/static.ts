@@ -75,8 +75,7 @@ export function scanFile(
 ): Finding[] {
   const contract = contractOfFile(engine, file);
   const count = countLines(text);
-  const scan = { headers, mayWriteFiles: contract === 'interface.cli' };
-  const faults = scanSource(text, scan).map(({ line, message }) =>
+  const faults = scanSource(text, { headers, contract }).map(({ line, message }) =>
     makeFinding('static', contract, message, {}, { file, line }),
   );
   if (count <= maxFileLines) return faults;

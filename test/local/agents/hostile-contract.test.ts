@@ -61,6 +61,24 @@ describe.skipIf(isLacking('bubblewrap'))('a hostile file ends as a finding', () 
 
   it.each([
     [
+      'that reads secrets',
+      'std::ifstream in("/etc/passwd"); std::string line; std::getline(in, line); throw std::runtime_error(line);',
+      /ifstream is not allowed/,
+    ],
+    ['that ends the process with a good exit code', 'std::exit(0);', /exit is not allowed/],
+    [
+      'that puts a link in the place of its results',
+      'std::filesystem::create_symlink("/dev/zero", pending);',
+      /filesystem is not allowed/,
+    ],
+  ])('%s, before anything is compiled', async (_, inside, message) => {
+    const finding = await attack({ inside });
+    expect(finding).toMatchObject({ gate: 'static', file: 'text_utf8.cpp' });
+    expect(finding.message).toMatch(message);
+  });
+
+  it.each([
+    [
       'that never ends in the compiler',
       'template <unsigned long n> struct Deep { static constexpr auto v = Deep<n * 3>::v + Deep<n * 3 + 1>::v; };\nconst auto deep = Deep<1>::v;',
       'if (pending.size() == deep) return {};',
@@ -105,35 +123,10 @@ describe.skipIf(isLacking('bubblewrap'))('a hostile file ends as a finding', () 
       'if (deep(1) == 7) return {};',
       /exit code/,
     ],
-    [
-      'that reads secrets',
-      ['<fstream>', '<stdexcept>'],
-      '',
-      'std::ifstream in("/etc/passwd"); std::string line; std::getline(in, line); throw std::runtime_error("secret: " + line);',
-      /secret: $/,
-    ],
-    [
-      'that ends the process with a good exit code',
-      ['<cstdlib>'],
-      '',
-      'std::exit(0);',
-      /the process ended: exit code 0/,
-    ],
   ])('%s', async (_, includes, outside, inside, got) => {
     const finding = await attack({ includes, outside, inside });
     expect(finding).toMatchObject({ gate: 'unit', file: 'text_utf8.cpp' });
     expect(finding.evidence.got).toMatch(got);
     expect(finding.evidence.case).toBeDefined();
   });
-
-  it.each(['/dev/zero', '/etc/passwd', '/nowhere'])(
-    'that puts a link to %s in the place of its results',
-    async (target) => {
-      const inside = `std::ifstream in("/proc/self/cmdline"); std::string all((std::istreambuf_iterator<char>(in)), {});
-      const std::string results(&all[all.find("/cases") + 7]);
-      std::filesystem::remove(results); std::filesystem::create_symlink("${target}", results);`;
-      const finding = await attack({ includes: ['<filesystem>', '<fstream>', '<iterator>'], inside });
-      expect(finding.evidence.got).toMatch(/the process ended/);
-    },
-  );
 });
