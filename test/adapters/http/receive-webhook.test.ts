@@ -117,8 +117,13 @@ describe('a webhook', () => {
   });
 
   it('without a length is read up to 25 MB and not further', async () => {
-    bytesRead = 0;
-    expect(await sendChunked(100)).toMatch(/^HTTP\/1\.1 413 [\s\S]*larger than the 25 MB/);
+    let answer = '';
+    // A connection that is closed while much is still under way may be reset before its answer is read.
+    for (let attempt = 0; attempt < 10 && answer === ''; attempt++) {
+      bytesRead = 0;
+      answer = await sendChunked(100);
+    }
+    expect(answer).toMatch(/^HTTP\/1\.1 413 [\s\S]*larger than the 25 MB/);
     expect(bytesRead).toBeGreaterThan(25 * 2 ** 20);
     expect(bytesRead).toBeLessThan(27 * 2 ** 20);
     expect(await sendChunked(1)).toMatch(/^HTTP\/1\.1 400 /);
