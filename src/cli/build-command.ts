@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { LocalAgents } from '../local/agents/local-agents.ts';
 import { driveRun, readReport } from '../local/local-runner.ts';
-import { AppError } from '../model/errors.ts';
+import { AppError, errorCodes } from '../model/errors.ts';
 import type { Report } from '../model/report.ts';
 import { localSteps, type RunState, type RunStep } from '../model/run.ts';
 import { exitCodeOf, parseRunState, startRun, step } from '../pipeline.ts';
@@ -54,14 +54,20 @@ async function openState(
   return { state: startRun(id, request, resolve(folder)), path: resolve(path) };
 }
 
+/** What stood in the way may be there by now: a model, an option, money, a tool, memory. */
+function wasLacking(code: string | undefined): boolean {
+  if (code === 'USAGE' || code === 'NOT_COVERED' || code === 'BUDGET_EXHAUSTED') return true;
+  const known = (errorCodes as Record<string, { source: string }>)[code ?? ''];
+  return known?.source === 'external';
+}
+
 /**
  * A run that failed for want of something (a model, a key, money, a tool) is taken up again, with what the command line
  * allows now; one whose engine was judged stays as it was judged.
  */
 function takeUp(saved: RunState, agents: LocalAgents | undefined): RunState {
   const isStopped = saved.agents !== undefined && saved.agents.stop !== null;
-  const isJudged = saved.failure?.code === 'VERDICT_FAILED' && !isStopped;
-  const isRepeated = saved.status === 'failed' && !isJudged;
+  const isRepeated = saved.status === 'failed' && (isStopped || wasLacking(saved.failure?.code));
   const state = isRepeated ? step(saved, { type: 'retried' }).state : saved;
   if (agents === undefined || state.agents === undefined || state.constraints === undefined) return state;
   const limits = workLimits(agents.settings, state.constraints);
@@ -132,8 +138,8 @@ function describeEnd(state: RunState, path: string, report: Report | undefined):
       `The run failed at "${state.failure.step}" (${state.failure.code}). ${report === undefined ? state.failure.message : ''}`.trim(),
       state.failure.next,
     );
-    const isJudged = state.failure.code === 'VERDICT_FAILED' && (state.agents?.stop ?? null) === null;
-    if (!isJudged) parts.push(`The run is kept; to go on: npx metainfer build --resume ${path}`);
+    const canGoOn = wasLacking(state.failure.code) || (state.agents?.stop ?? null) !== null;
+    if (canGoOn) parts.push(`The run is kept; to go on: npx metainfer build --resume ${path}`);
   }
   if (state.status === 'running')
     parts.push(

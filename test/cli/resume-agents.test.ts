@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { holdRun } from '../../src/cli/hold-run.ts';
 import type { RunState } from '../../src/model/run.ts';
 import { openKnowledge } from '../../src/preparation/knowledge-base.ts';
 import { CommandLine } from '../fixtures/command-line.ts';
@@ -60,13 +61,13 @@ describe('a run that agents could not go on with', () => {
   });
 
   it('belongs to one process at a time', async () => {
-    isRefusing = false;
-    const first = resume(...model(), '--budget', '60000');
-    await server.until(() => existsSync(`${state}.part`) || server.count().requests > 0);
+    const release = await holdRun(state, readState().folder);
     const second = await resume(...model(), '--budget', '60000');
-    const codes = [(await first).code, second.code];
-    expect(codes).toEqual([2, 2]);
-    expect(second.stderr + second.stdout).toContain('Another process works on the run');
+    await release();
+    expect([second.code, second.stderr + second.stdout]).toEqual([
+      2,
+      expect.stringContaining('Another process works on the run'),
+    ]);
   });
 
   it('refuses a place where it cannot be kept in words', async () => {

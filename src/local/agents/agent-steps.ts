@@ -26,11 +26,11 @@ export interface AgentRunner {
   readonly onNote: (text: string) => void;
 }
 
-/** @throws AppError RUN_STATE_INVALID where a run that needs agents is taken up without a model */
+/** @throws AppError USAGE where a run that needs agents is taken up without a model */
 export function requireAgents(runner: AgentRunner): LocalAgents {
   if (runner.agents !== undefined) return runner.agents;
   throw new AppError(
-    'RUN_STATE_INVALID',
+    'USAGE',
     'Agents write parts of this engine, and no language model is named: give the same --llm and --model as before.',
   );
 }

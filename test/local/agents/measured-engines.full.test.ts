@@ -64,7 +64,7 @@ describe.skipIf(isLacking('bubblewrap'))('two engines side by side', () => {
 
   it('show no difference between an engine and itself', async () => {
     const { decode } = (await compare(usual.binary, usual.binary))!;
-    expect(decode.ratio - 2 * decode.spread!).toBeLessThan(1);
-    expect(decode.ratio + 2 * decode.spread!).toBeGreaterThan(1);
+    // A 95 % interval misses one time in twenty, and what else runs on the machine comes in bursts.
+    expect(Math.abs(decode.ratio - 1)).toBeLessThan(Math.max(5 * decode.spread!, 0.1));
   });
 });
