@@ -143,7 +143,7 @@ function describeEnd(state: RunState, path: string, report: Report | undefined):
   }
   if (state.status === 'running')
     parts.push(
-      `Stopped before "${state.next}". Go on with: npx metainfer build --resume ${path} (and the same --baseline and --seed)`,
+      `Stopped before "${state.next}". Go on with: npx metainfer build --resume ${path} (and the same ${state.agents === undefined ? '' : '--llm, --model, '}--baseline and --seed)`,
     );
   if (state.status === 'passed') parts.push(`Engine: ${state.folder}`);
   return parts.join('\n\n');
