@@ -15,6 +15,7 @@ const words = {
   failed: ['bad', '✗ failed'],
   skipped: ['wait', '– not run'],
   'not-applicable': ['soft', '– not applicable'],
+  'not-run': ['soft', '– not run: no device'],
 } as const;
 
 function showWord(status: keyof typeof words): Html {

@@ -79,6 +79,7 @@ const gateWords: Readonly<Record<GateResult['status'], string>> = {
   failed: '❌ failed',
   skipped: '⚠️ not run',
   'not-applicable': '– not applicable',
+  'not-run': '– not run: no device',
 };
 
 function renderGates(gates: readonly GateResult[]): string {

@@ -108,6 +108,8 @@ export function toConfigInput(constraints: Constraints, facts: ModelFacts, platf
     facts,
     threads: hardware.threads,
     vectorWidth: arch.vectorWidth,
+    onDevice: hardware.platform === 'cuda',
+    weightsF16: constraints.numerics.weights === 'f16',
     maxContext: serving.max_context,
     maxBatch: serving.max_batch,
   };

@@ -7,8 +7,12 @@ export interface ConfigInput {
   readonly name: string;
   readonly facts: ModelFacts;
   readonly threads: number;
-  /** f32 lanes: 4, 8 or 16. */
+  /** f32 lanes: 4, 8 or 16; 1 on a GPU. */
   readonly vectorWidth: number;
+  /** Tensors lie in a GPU's memory; absent: in the host's. */
+  readonly onDevice?: boolean;
+  /** Weights are f16, not bf16; absent: they are not. */
+  readonly weightsF16?: boolean;
   readonly maxContext: number;
   readonly maxBatch: number;
   /** config.json as read; absent where only dimensions matter, as in the unit gate's small models. */
@@ -28,6 +32,8 @@ function configValues(input: ConfigInput): Readonly<Record<ConfigConstant, Confi
     engine_name: input.name,
     num_threads: input.threads,
     vector_width: input.vectorWidth,
+    on_device: input.onDevice ?? false,
+    weights_f16: input.weightsF16 ?? false,
     hidden_size: facts.hiddenSize,
     num_layers: facts.numLayers,
     num_heads: facts.numHeads,

@@ -53,6 +53,37 @@ export interface Platform {
   /** Command → lowest major version that was tried. */
   readonly compilerMinimums: Readonly<Record<string, number>>;
   readonly flags: readonly string[];
+  /** Of a GPU platform: the compiler of its `.cu` files, and what is known of the devices. Absent on a CPU. */
+  readonly gpu?: GpuPlatform;
+}
+
+export interface GpuPlatform {
+  readonly compiler: { readonly command: string; readonly minimumMajor: number };
+  /** For every `.cu` file, `-arch` excepted. */
+  readonly flags: readonly string[];
+  /** Most that a kernel may use, before the build gate complains. */
+  readonly limits: {
+    readonly registersPerThread: number;
+    readonly spillBytes: number;
+    readonly sharedBytesPerBlock: number;
+  };
+  readonly devices: readonly GpuDevice[];
+}
+
+/** Stated by the vendor, not measured; `sources` of the platform file says where. */
+export interface GpuDevice {
+  /** As a constraint file names it: `h200`. */
+  readonly id: string;
+  readonly name: string;
+  /** Of the platform's archs. */
+  readonly arch: string;
+  readonly memoryBytes: number;
+  readonly bytesPerSecond: number;
+  /** Dense bf16 with f32 sums, multiply-adds counted as two. */
+  readonly bf16FlopsPerSecond: number;
+  readonly l2Bytes: number;
+  readonly sharedBytesPerBlock: number;
+  readonly multiprocessors: number;
 }
 
 /** Everything under knowledge/, checked. */

@@ -5,8 +5,12 @@
 export const configConstants = {
   engine_name: 'std::string_view',
   num_threads: 'int',
-  /** f32 lanes of one vector: 4, 8 or 16. */
+  /** f32 lanes of one vector: 4, 8 or 16; 1 on a GPU. */
   vector_width: 'int',
+  /** Whether tensors lie in the memory of a GPU. */
+  on_device: 'bool',
+  /** The weights' format is f16 and not bf16. */
+  weights_f16: 'bool',
   hidden_size: 'int',
   num_layers: 'int',
   num_heads: 'int',

@@ -1,8 +1,13 @@
 import { z } from 'zod';
 
 /** What exists now and what is known but reserved: a reserved value is understood and answered "not covered yet". */
-export const platforms = { covered: ['cpu-x86_64'], reserved: ['cpu-aarch64', 'cuda', 'hip'] } as const;
-export const weightFormats = { covered: ['f32', 'bf16'], reserved: ['q8_0', 'q4_0', 'f16', 'fp8'] } as const;
+export const platforms = { covered: ['cpu-x86_64', 'cuda'], reserved: ['cpu-aarch64', 'hip'] } as const;
+export const weightFormats = {
+  covered: ['f32', 'bf16', 'f16'],
+  reserved: ['q8_0', 'q4_0', 'fp8'],
+  /** Each platform covers its own part of them. */
+  on: { 'cpu-x86_64': ['f32', 'bf16'], cuda: ['bf16', 'f16'] },
+} as const;
 
 const count = (max: number) => z.int().min(1).max(max);
 
@@ -25,6 +30,8 @@ export const Constraints = z.strictObject({
   hardware: z.strictObject({
     platform: z.enum([...platforms.covered, ...platforms.reserved]),
     arch: z.string().default('avx2'),
+    /** A device of the platform's table (knowledge/platforms), whose stated rates bound the plan. */
+    device: z.string().optional(),
     threads: count(1024),
     devices: count(64).default(1),
     memory: z.int().min(1),

@@ -37,8 +37,13 @@ export type Measurements = z.infer<typeof Measurements>;
 
 export const GateResult = z.strictObject({
   gate: GateName,
-  /** skipped: an earlier gate failed that it depends on · not-applicable: the engine has no such part. */
-  status: z.enum(['passed', 'failed', 'skipped', 'not-applicable']),
+  /**
+   * skipped: an earlier gate failed that it depends on · not-applicable: the engine has no such part · not-run: this
+   * machine lacks what the gate needs (a GPU), so it says nothing at all.
+   */
+  status: z.enum(['passed', 'failed', 'skipped', 'not-applicable', 'not-run']),
+  /** Where the code under test ran: emulation shows that the arithmetic is right and nothing else. Absent: host. */
+  ranOn: z.enum(['host', 'device', 'emulation']).optional(),
   /** Why it did not run; null where it did. */
   reason: z.string().nullable(),
   seconds: z.number().min(0),
@@ -59,6 +64,20 @@ export const GoalVerdict = z.strictObject({
 });
 export type GoalVerdict = z.infer<typeof GoalVerdict>;
 
+/** not-run-on-device: nothing failed, but the gates that need a GPU had none. */
+export const VerdictOutcome = z.enum(['passed', 'failed', 'not-run-on-device']);
+export type VerdictOutcome = z.infer<typeof VerdictOutcome>;
+
+/** The GPU that ran the engine, as its driver names it. */
+export const ReportDevice = z.strictObject({
+  name: z.string(),
+  driver: z.string(),
+  /** e.g. 9.0 for sm_90. */
+  computeCapability: z.string(),
+  memoryBytes: z.number().min(0),
+});
+export type ReportDevice = z.infer<typeof ReportDevice>;
+
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** report.json of a verified engine: everything that another machine needs to repeat it, and what came out. */
@@ -70,7 +89,7 @@ export const Report = z.strictObject({
     treeSha256: sha256,
     lineCount: z.int().min(0),
   }),
-  verdict: z.enum(['passed', 'failed']),
+  verdict: VerdictOutcome,
   goals: z.array(GoalVerdict),
   gates: z.array(GateResult),
   inputs: z.strictObject({
@@ -92,6 +111,14 @@ export const Report = z.strictObject({
     cpuFlags: z.array(z.string()),
     cores: z.int().min(1),
     memoryBytes: z.number().min(0),
+    /** Of a CUDA engine: its compiler and flags, and the GPU; device is null where there was none. */
+    cuda: z
+      .strictObject({
+        compiler: z.string(),
+        flags: z.array(z.string()),
+        device: ReportDevice.nullable(),
+      })
+      .optional(),
     kernel: z.string(),
     node: z.string(),
     protection: z.strictObject({

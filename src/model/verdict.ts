@@ -1,24 +1,34 @@
-import type { GateResult, GoalVerdict, Report } from './report.ts';
+import type { GateResult, GoalVerdict, Report, VerdictOutcome } from './report.ts';
 
 /**
  * What verification concluded about one engine tree. It says nothing about any other bytes: whoever shows it
  * compares `treeSha256` with the engine at hand first.
  */
 export interface Verdict {
-  readonly outcome: 'passed' | 'failed';
+  readonly outcome: VerdictOutcome;
   readonly treeSha256: string;
   readonly runSeed: number;
   readonly goals: readonly GoalVerdict[];
-  /** One sentence for each reason to fail; empty where it passed. */
+  /** One sentence for each reason not to pass; empty where it passed. */
   readonly reasons: readonly string[];
 }
 
-/** A pass needs every gate that ran green, none left out by a failure, and every goal met: unmeasured is not met. */
-export function decideOutcome(
-  gates: readonly GateResult[],
-  goals: readonly GoalVerdict[],
-): 'passed' | 'failed' {
-  return listReasons(gates, goals).length === 0 && gates.length > 0 ? 'passed' : 'failed';
+/**
+ * A pass needs every gate that ran green, none left out by a failure, and every goal met: unmeasured is not met. Where
+ * gates had no device to run on, what they would have measured is missing too, and the outcome says so.
+ */
+export function decideOutcome(gates: readonly GateResult[], goals: readonly GoalVerdict[]): VerdictOutcome {
+  if (gates.length === 0) return 'failed';
+  const isWithoutDevice = gates.some(isLeftOut);
+  const isFailed =
+    gates.some((gate) => !isLeftOut(gate) && gateReason(gate) !== undefined) ||
+    goals.some((goal) => goal.status !== 'not-measured' && goalReason(goal) !== undefined);
+  if (isFailed || !isWithoutDevice) return listReasons(gates, goals).length === 0 ? 'passed' : 'failed';
+  return 'not-run-on-device';
+}
+
+function isLeftOut({ status, findings }: GateResult): boolean {
+  return status === 'not-run' && findings.length === 0;
 }
 
 function listReasons(gates: readonly GateResult[], goals: readonly GoalVerdict[]): string[] {
@@ -26,6 +36,8 @@ function listReasons(gates: readonly GateResult[], goals: readonly GoalVerdict[]
 }
 
 function gateReason({ gate, status, reason, findings }: GateResult): string | undefined {
+  if (status === 'not-run' && findings.length === 0)
+    return `gate ${gate} was not run on a device: ${reason ?? 'no reason given'}`;
   if (status === 'skipped') return `gate ${gate} did not run: ${reason ?? 'no reason given'}`;
   // Findings stand against a gate whatever it calls itself.
   if (status !== 'failed' && findings.length === 0) return undefined;

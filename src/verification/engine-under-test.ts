@@ -25,12 +25,17 @@ export function describeEngine(input: {
     constraints,
     facts: input.facts,
     tokenizer: input.tokenizer,
-    weightFormat: constraints.numerics.weights === 'bf16' ? 'bf16' : 'f32',
+    weightFormat: storedFormat(constraints.numerics.weights),
+    onDevice: constraints.hardware.platform === 'cuda',
     vectorWidth: input.vectorWidth,
     // As the composer writes it to config.h; the engine's behaviour at this length is checked by `edges`.
     maxRows: Math.max(max_batch, Math.min(256, max_context)),
     contracts: describeContracts(selection, input.referencePath),
   };
+}
+
+function storedFormat(weights: Constraints['numerics']['weights']): EngineUnderTest['weightFormat'] {
+  return weights === 'bf16' || weights === 'f16' ? weights : 'f32';
 }
 
 function describeContracts(

@@ -32,8 +32,10 @@ export interface EngineUnderTest {
   readonly constraints: Constraints;
   readonly facts: ModelFacts;
   readonly tokenizer: TokenizerFacts;
-  readonly weightFormat: 'f32' | 'bf16';
+  readonly weightFormat: 'f32' | 'bf16' | 'f16';
   readonly vectorWidth: number;
+  /** Its tensors lie in a GPU's memory, and its .cu sources need nvcc. */
+  readonly onDevice: boolean;
   /** Rows of one forward call. */
   readonly maxRows: number;
   /** In dependency order. */
@@ -56,8 +58,12 @@ export interface ConfigInput {
   readonly name: string;
   readonly facts: ModelFacts;
   readonly threads: number;
-  /** f32 lanes: 4, 8 or 16. */
+  /** f32 lanes: 4, 8 or 16; 1 on a GPU. */
   readonly vectorWidth: number;
+  /** Tensors lie in a GPU's memory; absent: in the host's. */
+  readonly onDevice?: boolean;
+  /** Weights are f16, not bf16; absent: they are not. */
+  readonly weightsF16?: boolean;
   readonly maxContext: number;
   readonly maxBatch: number;
 }

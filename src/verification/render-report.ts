@@ -10,6 +10,7 @@ const marks: Readonly<Record<GateResult['status'], string>> = {
   failed: '**failed**',
   skipped: 'not run',
   'not-applicable': 'not applicable',
+  'not-run': 'not run: no device',
 };
 
 /** A number; text has no place among figures. */

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 // kv.cache: keys and values of every layer, slot and position, contiguous per KV head.
 #pragma once
-#include "runtime_context.h"
+#include "runtime_memory.h"
 
-// Keys lie `lanes` positions together, transposed: one vector holds one dimension of `lanes` keys. Values lie by
-// position. Memory is committed when written, so a long max_context costs nothing until it is used.
+// Keys lie `lanes` positions together, transposed: one vector of a processor holds one dimension of `lanes` keys. On a
+// GPU lanes is 1: a key is a row. Values lie by position. On a host, memory is committed when written.
 struct KvCache {
+  static constexpr int64_t lanes = config::vector_width;
   static constexpr int64_t block = 4 * lanes;  // whole blocks of positions may be read, written or not
   static constexpr int64_t positions = round_up(config::max_context, block);
   static constexpr int64_t value_stride = round_up(config::head_dim, lanes);
   static constexpr int64_t heads = int64_t{config::num_layers} * config::max_batch * config::num_kv_heads;
-  HostMemory keys{static_cast<size_t>(heads * positions * config::head_dim) * 4, HostMemory::Pages::small};
-  HostMemory values{static_cast<size_t>(heads * positions * value_stride) * 4, HostMemory::Pages::small};
+  Memory keys{static_cast<size_t>(heads * positions * config::head_dim) * 4, Memory::Pages::small};
+  Memory values{static_cast<size_t>(heads * positions * value_stride) * 4, Memory::Pages::small};
 };
 
 // Writes each row's k and v at its slot and position.

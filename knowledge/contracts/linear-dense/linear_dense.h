@@ -3,11 +3,11 @@
 #pragma once
 #include <span>
 #include "checkpoint_safetensors.h"
-#include "runtime_context.h"
+#include "runtime_memory.h"
 
 struct Linear {
   int32_t out, in;
-  HostMemory weights;  // layout is the realization's own
+  Memory weights;  // layout is the realization's own
 };
 
 // The tensors, each [rows_i, in], stacked by rows to [sum(rows_i), in]; to nearest even where the format is narrower.
@@ -17,5 +17,6 @@ void linear(Context& ctx, int num_rows, View out /*[num_rows, out]*/, View x /*[
 // The same, added to what out holds (the residual stream).
 void linear_add(Context& ctx, int num_rows, View out /*[num_rows, out]*/, View x /*[num_rows, in]*/,
                 const Linear& weight);
-// Row `row` of the matrix: an embedding table is a Linear read by rows.
-void linear_row(const Linear& weight, int64_t row, float* out /*[in]*/);
+// Row rows[i].token of the matrix for each i: an embedding table is a Linear read by rows.
+void linear_rows(Context& ctx, int num_rows, const Row* rows /*[num_rows]*/, View out /*[num_rows, in]*/,
+                 const Linear& weight);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // position.rope: rotates the pairs (i, i + head_dim/2) of each head by position * inv_freq[i].
 #pragma once
-#include "runtime_context.h"
+#include "runtime_memory.h"
 
 struct RopeTable {
-  std::vector<float> cos, sin;  // [max_context, head_dim/2], times the attention factor
+  Memory cos, sin;  // f32 [max_context, head_dim/2], times the attention factor
 };
 
 RopeTable load_rope(Context& ctx);

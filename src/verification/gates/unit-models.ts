@@ -33,6 +33,8 @@ export function smallModel(engine: EngineUnderTest, overrides: Overrides): Confi
       facts: base,
       threads: 2,
       vectorWidth: engine.vectorWidth,
+      onDevice: engine.onDevice,
+      weightsF16: engine.weightFormat === 'f16',
       maxContext: 512,
       maxBatch: 3,
     },
@@ -48,6 +50,8 @@ export function ownModel(engine: EngineUnderTest): ConfigInput {
     facts: engine.facts,
     threads: hardware.threads,
     vectorWidth: engine.vectorWidth,
+    onDevice: engine.onDevice,
+    weightsF16: engine.weightFormat === 'f16',
     maxContext: serving.max_context,
     maxBatch: serving.max_batch,
   };
