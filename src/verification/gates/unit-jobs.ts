@@ -45,11 +45,12 @@ function writeModelFolder(
   const { engine } = context;
   const folder = join(context.scratchFolder, 'unit', name.replace(/[^\w.-]+/g, '_').slice(0, 80));
   mkdirSync(folder, { recursive: true });
-  for (const file of readdirSync(engine.folder).filter((entry) => /\.(?:h|cpp)$/.test(entry))) {
+  for (const file of readdirSync(engine.folder).filter((entry) => /\.(?:h|cpp|cu)$/.test(entry))) {
     copyFileSync(join(engine.folder, file), join(folder, file));
   }
   const shims = findShimFolder();
-  for (const file of ['shim.h', 'shim-main.cpp']) copyFileSync(join(shims, file), join(folder, file));
+  for (const file of ['shim.h', 'shim-memory.h', 'shim-main.cpp'])
+    copyFileSync(join(shims, file), join(folder, file));
   for (const contract of engine.contracts) {
     if (contract.shim !== null) writeFileSync(join(folder, shimFile(contract)), contract.shim);
   }
