@@ -51,6 +51,8 @@ const VerificationOutcome = z.strictObject({
   guilty: z.array(z.string()),
   /** Gates that are red; absent in states of earlier versions. */
   redGates: z.array(z.string()).optional(),
+  /** Gates that this machine has no device for: neither red nor green. Absent where every gate could run. */
+  notRun: z.array(z.string()).optional(),
   /** One line per finding, shortened. */
   findings: z.array(z.string()),
 });
@@ -58,6 +60,8 @@ export type VerificationOutcome = z.infer<typeof VerificationOutcome>;
 
 const BenchmarkOutcome = z.strictObject({
   passed: z.boolean(),
+  /** Timed gates that this machine has no device for. */
+  notRun: z.array(z.string()).optional(),
   /** One line per goal: met, missed or not measured, with the figures. */
   goals: z.array(z.string()),
 });
