@@ -27,7 +27,7 @@ export const oracleCommand: Command = {
   options: {
     ids: { type: 'string', value: 'FILE', help: 'JSON list of token ids' },
     output: { type: 'string', short: 'o', value: 'FILE', help: 'float64 logits [ids, vocab], little-endian' },
-    weights: { type: 'string', value: 'FORMAT', help: 'f32 (default) or bf16: round the weights first' },
+    weights: { type: 'string', value: 'FORMAT', help: 'f32 (default), bf16 or f16: round the weights first' },
   },
   examples: ['npx metainfer oracle /models/my-checkpoint --ids ids.json -o logits.f64'],
   async run(input, context) {
@@ -38,7 +38,8 @@ export const oracleCommand: Command = {
     if (idsPath === undefined || output === undefined)
       throw new AppError('USAGE', 'Both --ids FILE and -o FILE are needed.');
     const format = optionText(input, 'weights') ?? 'f32';
-    if (format !== 'f32' && format !== 'bf16') throw new AppError('USAGE', '--weights may be f32 or bf16.');
+    if (format !== 'f32' && format !== 'bf16' && format !== 'f16')
+      throw new AppError('USAGE', '--weights may be f32, bf16 or f16.');
     const ids = await readIds(idsPath, facts.vocabSize);
     context.progress.start(`oracle, ${ids.length} tokens`);
     const oracle = openOracle(folder, { facts, weightFormat: format });

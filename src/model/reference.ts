@@ -11,7 +11,7 @@ export interface ReferenceCase {
   readonly params: Readonly<Record<string, number | string>>;
   /** Facts of the model whose constants the shim was compiled with. */
   readonly facts: ModelFacts;
-  readonly weightFormat: 'f32' | 'bf16';
+  readonly weightFormat: 'f32' | 'bf16' | 'f16';
   /** Which text realizations the engine was composed of; needed by the references of the text contracts. */
   readonly tokenizer?: TokenizerFacts;
 }

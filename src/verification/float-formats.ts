@@ -4,8 +4,8 @@ export type FloatFormat = 'f32' | 'bf16' | 'f16';
 export const formatBytes: Readonly<Record<FloatFormat, number>> = { f32: 4, bf16: 2, f16: 2 };
 
 const scratch = new DataView(new ArrayBuffer(8));
-const f16Table = new Float64Array(65_536);
-let isF16TableFilled = false;
+/** What 16 bits of a format mean once stored in another, by both names; filled on first use. */
+const tables = new Map<string, Float64Array>();
 
 /** IEEE 754 half precision, by definition: sign, 5 exponent bits with bias 15, 10 fraction bits. */
 function decodeF16(bits: number): number {
@@ -16,10 +16,14 @@ function decodeF16(bits: number): number {
   return exponent === 0 ? sign * fraction * 2 ** -24 : sign * (1 + fraction / 1024) * 2 ** (exponent - 15);
 }
 
-function halfTable(): Float64Array {
-  if (!isF16TableFilled) for (let bits = 0; bits < 65_536; bits++) f16Table[bits] = decodeF16(bits);
-  isF16TableFilled = true;
-  return f16Table;
+function tableOf(format: 'bf16' | 'f16', storedAs: FloatFormat): Float64Array {
+  const key = `${format} ${storedAs}`;
+  const known = tables.get(key);
+  if (known !== undefined) return known;
+  const decode = format === 'f16' ? decodeF16 : fromBf16Bits;
+  const table = Float64Array.from({ length: 65_536 }, (_, bits) => roundTo(storedAs, decode(bits)));
+  tables.set(key, table);
+  return table;
 }
 
 /** Bits of the bfloat16 nearest to a float32, ties to even. The value must be exactly a float32; NaN stays NaN. */
@@ -37,6 +41,16 @@ export function fromBf16Bits(bits: number): number {
 
 export function roundToBf16(value: number): number {
   return fromBf16Bits(toBf16Bits(value));
+}
+
+export function roundToF16(value: number): number {
+  return decodeF16(toF16Bits(value));
+}
+
+/** A float32 as a matrix of this format holds it. */
+function roundTo(storedAs: FloatFormat, value: number): number {
+  if (storedAs === 'f32') return value;
+  return storedAs === 'bf16' ? roundToBf16(value) : roundToF16(value);
 }
 
 /** Bits of the half-precision number nearest to a float64, ties to even; too large becomes infinity. */
@@ -59,25 +73,24 @@ function roundHalfEven(value: number): number {
 
 /**
  * Little-endian bytes → float64, `count` values into `out` from index 0. `bytes` must start at a multiple of the element size in
- * its buffer. With `round`, values wider than bfloat16 are rounded to it first.
+ * its buffer. Values that `storedAs` doesn't hold are rounded to it; f32 holds them all.
  */
 export function decodeFloats(
   bytes: Uint8Array,
   format: FloatFormat,
-  round: boolean,
+  storedAs: FloatFormat,
   out: Float64Array,
 ): void {
   const count = bytes.byteLength / formatBytes[format];
-  if (format === 'bf16') decodeBf16(bytes, count, out);
-  else if (format === 'f16') {
-    const table = halfTable();
+  if (format === 'bf16' && storedAs !== 'f16') decodeBf16(bytes, count, out);
+  else if (format !== 'f32') {
+    const table = tableOf(format, storedAs);
     const source = new Uint16Array(bytes.buffer, bytes.byteOffset, count);
     for (let i = 0; i < count; i++) out[i] = table[source[i]!]!;
   } else {
     const source = new Float32Array(bytes.buffer, bytes.byteOffset, count);
-    for (let i = 0; i < count; i++) out[i] = source[i]!;
+    for (let i = 0; i < count; i++) out[i] = roundTo(storedAs, source[i]!);
   }
-  if (round && format !== 'bf16') for (let i = 0; i < count; i++) out[i] = roundToBf16(out[i]!);
 }
 
 /** In pieces that stay in the cache: a bfloat16 is the upper half of a float32. */

@@ -44,7 +44,7 @@ function interleaveHead(head: Uint8Array, headRows: number): Uint8Array {
 function convert(bytes: Uint8Array, from: FloatFormat, to: FloatFormat): Uint8Array {
   if (from === to) return bytes;
   const values = new Float64Array(bytes.byteLength / formatBytes[from]);
-  decodeFloats(bytes, from, false, values);
+  decodeFloats(bytes, from, 'f32', values);
   return encodeFloats(values, to);
 }
 

@@ -1,5 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { multiplyBlock } from '../../knowledge/contracts/linear-dense/reference.ts';
+import type { FloatFormat } from './float-formats.ts';
 import { readElements } from './safetensors.ts';
 import type { TensorPlace } from './safetensors-header.ts';
 
@@ -11,7 +12,8 @@ export interface MatrixJob {
   readonly x: Float64Array;
   /** [rows, outputs]. */
   readonly out: Float64Array;
-  readonly round: boolean;
+  /** The engine's weight format, which the matrix is rounded to. */
+  readonly storedAs: FloatFormat;
   /** One integer: the next matrix row that nobody has taken. */
   readonly next: Int32Array;
 }
@@ -31,7 +33,7 @@ export function workOnJob(job: MatrixJob): void {
       if (first >= outputs) return;
       const count = Math.min(step, outputs - first);
       const block = new Float64Array(count * width);
-      readElements(descriptor, job.place, first * width, job.round, block);
+      readElements(descriptor, job.place, first * width, job.storedAs, block);
       multiplyBlock(job.x, rows, width, block, count, job.out, outputs, first);
     }
   } finally {

@@ -4,6 +4,7 @@ import { elementCount } from '../model/expected-tensors.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
 import { countParameters } from '../model/parameter-count.ts';
 import { formatProblem } from '../model/problem.ts';
+import type { FloatFormat } from './float-formats.ts';
 import { checkTensors } from './inspect-checkpoint.ts';
 import { workOnJob } from './oracle-job.ts';
 import { type OraclePool, startOraclePool } from './oracle-pool.ts';
@@ -11,8 +12,8 @@ import { type Checkpoint, openCheckpoint } from './safetensors.ts';
 
 export interface OracleOptions {
   readonly facts: ModelFacts;
-  /** With bf16, matrices of a wider checkpoint are rounded to it first; norm gains and biases never are. */
-  readonly weightFormat: 'f32' | 'bf16';
+  /** Matrices of a checkpoint that holds more than it are rounded to it first; norm gains and biases never are. */
+  readonly weightFormat: FloatFormat;
   /** For sequences worth spreading; default 2. */
   readonly threads?: number;
   /** Multiply-adds of one sequence above which threads are started; default a thousand million, about half a second. */
@@ -46,11 +47,15 @@ export function openOracle(folder: string, options: OracleOptions): Oracle {
     pool ??= startOraclePool(options.threads ?? 2);
     return pool;
   };
-  const round = options.weightFormat === 'bf16';
+  const { weightFormat } = options;
   return {
     run(ids) {
       const isShared = countParameters(options.facts).matmul * ids.length > (options.shareAbove ?? 1e9);
-      return runOracle(ids, options.facts, openWeights(checkpoint, round, isShared ? getPool : undefined));
+      return runOracle(
+        ids,
+        options.facts,
+        openWeights(checkpoint, weightFormat, isShared ? getPool : undefined),
+      );
     },
     async close() {
       checkpoint.close();
@@ -77,7 +82,7 @@ async function runOracle(
 
 function openWeights(
   checkpoint: Checkpoint,
-  round: boolean,
+  storedAs: FloatFormat,
   getPool: (() => OraclePool) | undefined,
 ): WeightSource {
   const placeOf = (name: string) => {
@@ -91,18 +96,18 @@ function openWeights(
     const outputs = place.shape[0]!;
     const rows = x.length / place.shape[1]!;
     const out = allocate(rows * outputs, getPool !== undefined);
-    const job = { place, out, round, next: new Int32Array(new SharedArrayBuffer(4)) };
+    const job = { place, out, storedAs, next: new Int32Array(new SharedArrayBuffer(4)) };
     if (getPool !== undefined) await getPool().run({ ...job, x: share(x) });
     else workOnJob({ ...job, x, id: 0 });
     return out;
   };
   return {
-    vector: (name) => checkpoint.read(name, 0, elementCount(placeOf(name).shape), false),
+    vector: (name) => checkpoint.read(name, 0, elementCount(placeOf(name).shape), 'f32'),
     pick(name, ids) {
       const width = placeOf(name).shape[1]!;
       const out = new Float64Array(ids.length * width);
       for (let row = 0; row < ids.length; row++)
-        out.set(checkpoint.read(name, ids[row]! * width, width, round), row * width);
+        out.set(checkpoint.read(name, ids[row]! * width, width, storedAs), row * width);
       return out;
     },
     async project(names, x) {

@@ -2,7 +2,7 @@ import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs
 import { join } from 'node:path';
 import { AppError } from '../model/errors.ts';
 import { formatProblem, type Problem } from '../model/problem.ts';
-import { decodeFloats, formatBytes } from './float-formats.ts';
+import { decodeFloats, type FloatFormat, formatBytes } from './float-formats.ts';
 import { readSafetensorsHeader, type TensorPlace } from './safetensors-header.ts';
 
 export interface CheckpointIndex {
@@ -17,8 +17,8 @@ export interface CheckpointIndex {
 export interface Checkpoint {
   readonly folder: string;
   readonly tensors: ReadonlyMap<string, TensorPlace>;
-  /** `count` elements from element `first` of a tensor, row-major, as float64; `round` rounds wider formats to bf16. */
-  read(name: string, first: number, count: number, round: boolean): Float64Array;
+  /** `count` elements from element `first` of a tensor, row-major, as float64, rounded to `storedAs`. */
+  read(name: string, first: number, count: number, storedAs: FloatFormat): Float64Array;
   /** Bytes of a tensor as stored, `offset` from its own start. */
   readBytes(name: string, offset: number, length: number): Uint8Array;
   close(): void;
@@ -120,10 +120,10 @@ export function openCheckpoint(folder: string): Checkpoint {
   return {
     folder,
     tensors: index.tensors,
-    read(name, first, count, round) {
+    read(name, first, count, storedAs) {
       const { place, descriptor } = find(name);
       const out = new Float64Array(count);
-      readElements(descriptor, place, first, round, out);
+      readElements(descriptor, place, first, storedAs, out);
       return out;
     },
     readBytes(name, offset, length) {
@@ -144,11 +144,11 @@ export function readElements(
   descriptor: number,
   place: Range,
   first: number,
-  round: boolean,
+  storedAs: FloatFormat,
   out: Float64Array,
 ): void {
   const size = formatBytes[place.format];
-  decodeFloats(readRange(descriptor, place, first * size, out.length * size), place.format, round, out);
+  decodeFloats(readRange(descriptor, place, first * size, out.length * size), place.format, storedAs, out);
 }
 
 function readRange(descriptor: number, place: Range, start: number, length: number): Uint8Array {

@@ -253,6 +253,7 @@ export const fakeEngine: EngineUnderTest = {
   facts: fakeFacts,
   tokenizer: { model: 'none', preTokenizer: 'none', normalizer: 'none' },
   weightFormat: 'f32',
+  onDevice: false,
   vectorWidth: 8,
   maxRows: 16,
   contracts: [],

@@ -57,16 +57,22 @@ test('a sharded checkpoint holds the same tensors in three files', async () => {
   );
 });
 
-test('a checkpoint rounded to bf16 first gives other logits than the wider one', async () => {
+test('a checkpoint rounded to f16 or bf16 first gives other logits than the wider one', async () => {
   const folder = join(scratch, 'rounded');
   const facts = await writeRandomCheckpoint(folder, 'qwen2-f32');
-  const [wide, narrow] = (['f32', 'bf16'] as const).map((weightFormat) =>
-    openOracle(folder, { facts, weightFormat }),
-  );
-  const difference = maxDifference((await wide!.run(ids)).logits, (await narrow!.run(ids)).logits);
-  await Promise.all([wide!.close(), narrow!.close()]);
+  const runs = (['f32', 'f16', 'bf16'] as const).map(async (weightFormat) => {
+    const oracle = openOracle(folder, { facts, weightFormat });
+    const { logits } = await oracle.run(ids);
+    await oracle.close();
+    return logits;
+  });
+  const [wide, half, narrow] = await Promise.all(runs);
+  const difference = maxDifference(wide!, narrow!);
   expect(difference).toBeGreaterThan(1e-3);
   expect(difference).toBeLessThan(1);
+  // Three more bits of fraction.
+  expect(maxDifference(wide!, half!)).toBeGreaterThan(difference / 32);
+  expect(maxDifference(wide!, half!)).toBeLessThan(difference / 2);
 });
 
 test('perturbing any tensor of a qwen2 checkpoint moves the logits, and the original stays as it was', async () => {

@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { AppError } from '../../src/model/errors.ts';
-import { nearestBf16 } from '../../src/model/reference-case.ts';
+import { nearestBf16, nearestF16 } from '../../src/model/reference-case.ts';
 import {
   decodeFloats,
   encodeFloats,
   fromBf16Bits,
   roundToBf16,
+  roundToF16,
   toBf16Bits,
 } from '../../src/verification/float-formats.ts';
 import { openCheckpoint } from '../../src/verification/safetensors.ts';
@@ -50,16 +51,49 @@ describe('number formats', () => {
     for (let count = 0; count < 20_000; count++) {
       view.setUint32(0, random());
       const value = view.getFloat32(0);
-      if (Number.isFinite(value) && Math.abs(value) < 3.38e38)
-        expect(nearestBf16(value)).toBe(roundToBf16(value));
+      if (Number.isNaN(value)) continue;
+      expect(nearestBf16(value)).toBe(roundToBf16(value));
+      expect(nearestF16(value)).toBe(roundToF16(value));
     }
+  });
+
+  test('every half-precision number stays itself, and what lies between two goes to the nearer or the even one', () => {
+    const bits = Uint16Array.from({ length: 0x7c00 }, (_, index) => index);
+    const values = new Float64Array(bits.length);
+    decodeFloats(new Uint8Array(bits.buffer), 'f16', 'f32', values);
+    const all = [...values, 65_536];
+    for (const round of [roundToF16, nearestF16]) {
+      const wrong = [...bits.keys()].filter((index) => {
+        const [here, next] = [all[index]!, all[index + 1]!];
+        const [above, even] = [index === 0x7bff ? Number.POSITIVE_INFINITY : next, index % 2 === 0];
+        const middle = (here + next) / 2;
+        const wanted = [here, here, even ? here : above, above];
+        const given = [here, middle - (next - here) / 4, middle, middle + (next - here) / 4];
+        return [1, -1].some((sign) =>
+          given.some((value, at) => !Object.is(round(sign * value), sign * wanted[at]!)),
+        );
+      });
+      expect(wrong).toEqual([]);
+    }
+  });
+
+  test('a format is read as another one stores it, from each of the three to each', () => {
+    const given = [1.00390625, 1 + 2 ** -11, 70_000, -1e-6, 3.140625].map(Math.fround);
+    const rounds = { f32: (value: number) => value, bf16: nearestBf16, f16: nearestF16 };
+    for (const [from, held] of Object.entries(rounds))
+      for (const [to, round] of Object.entries(rounds)) {
+        const values = new Float64Array(given.length);
+        const format = from as keyof typeof rounds;
+        decodeFloats(encodeFloats(given, format), format, to as keyof typeof rounds, values);
+        expect([...values], `${from} as ${to}`).toEqual(given.map((value) => round(held(value))));
+      }
   });
 
   test('every finite bf16 and half-precision number survives a round trip', () => {
     for (const format of ['bf16', 'f16'] as const) {
       const bits = Uint16Array.from({ length: 65_536 }, (_, index) => index);
       const values = new Float64Array(65_536);
-      decodeFloats(new Uint8Array(bits.buffer), format, false, values);
+      decodeFloats(new Uint8Array(bits.buffer), format, 'f32', values);
       const finite = [...values.keys()].filter((index) => Number.isFinite(values[index]));
       const back = encodeFloats(
         finite.map((index) => values[index]!),
@@ -75,7 +109,7 @@ describe('number formats', () => {
       [1 + 2 ** -11, 1 + 3 * 2 ** -11, 2 ** -25, 3 * 2 ** -25, 65_519.9, 65_520],
       'f16',
     );
-    decodeFloats(bytes, 'f16', false, values);
+    decodeFloats(bytes, 'f16', 'f32', values);
     expect([...values]).toEqual([1, 1 + 2 ** -9, 0, 2 ** -23, 65_504, Number.POSITIVE_INFINITY]);
   });
 
@@ -97,14 +131,14 @@ describe('files', () => {
     const files = readdirSync(folder).filter((name) => name.endsWith('.safetensors'));
     expect(files).toHaveLength(Math.min(3, shards));
     const checkpoint = openCheckpoint(folder);
-    expect([...checkpoint.read('b', 2, 3, false)]).toEqual([0.5, 3, 4]);
-    expect([...checkpoint.read('a', 0, 2, false)]).toEqual([0.1, 0.2].map(Math.fround));
-    expect([...checkpoint.read('a', 0, 2, true)]).toEqual(
+    expect([...checkpoint.read('b', 2, 3, 'f32')]).toEqual([0.5, 3, 4]);
+    expect([...checkpoint.read('a', 0, 2, 'f32')]).toEqual([0.1, 0.2].map(Math.fround));
+    expect([...checkpoint.read('a', 0, 2, 'bf16')]).toEqual(
       [0.1, 0.2].map((value) => roundToBf16(Math.fround(value))),
     );
-    expect([...checkpoint.read('c', 0, 3, false)]).toEqual([1.5, -7, 1024]);
-    expect(() => checkpoint.read('c', 2, 2, false)).toThrow('outside tensor c');
-    expect(() => checkpoint.read('d', 0, 1, false)).toThrow('tensor d is not in');
+    expect([...checkpoint.read('c', 0, 3, 'f32')]).toEqual([1.5, -7, 1024]);
+    expect(() => checkpoint.read('c', 2, 2, 'f32')).toThrow('outside tensor c');
+    expect(() => checkpoint.read('d', 0, 1, 'f32')).toThrow('tensor d is not in');
     checkpoint.close();
   });
 

@@ -43,7 +43,7 @@ function contextWith(tensors: Loaded['tensors'], ignores = /^$/) {
             (total, place) =>
               total +
               opened
-                .read(place.name, 0, place.bytes / (place.format === 'f32' ? 4 : 2), false)
+                .read(place.name, 0, place.bytes / (place.format === 'f32' ? 4 : 2), 'f32')
                 .reduce((a, b) => a + b, 0),
             0,
           );
