@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "shim.h"
+#include "shim-memory.h"
 
 #include "attention_block.h"
 #include "checkpoint_safetensors.h"
@@ -9,9 +9,7 @@
 
 namespace {
 
-constexpr int64_t scratch_floats = int64_t{1} << 24;
-
-View view_of(ShimTensor& tensor) { return f32_view(tensor.f.data(), tensor.shape.back()); }
+constexpr int64_t scratch_floats = int64_t{1} << 23;
 
 std::vector<Row> rows_of(const ShimTensor& positions) {
   std::vector<Row> rows;
@@ -28,6 +26,7 @@ void add(Checkpoint& checkpoint, const std::string& name, const ShimTensor& from
 void run_case(ShimCase& c) {
   ThreadPool pool(2);
   Workspace workspace(scratch_floats);
+  workspace.poison();
   Context ctx{pool, workspace};
   const int layer = static_cast<int>(c.numbers.at("layer"));
   const std::string prefix = "model.layers." + std::to_string(layer) + ".", self = prefix + "self_attn.";
@@ -41,7 +40,8 @@ void run_case(ShimCase& c) {
   const std::vector<Row> rows = rows_of(c.in.at("positions"));
   KvCache kv;
   kv_poison(kv);
-  ShimTensor& hidden = c.in.at("hidden");
-  attention_block(ctx, static_cast<int>(rows.size()), rows.data(), view_of(hidden), *weights, kv, layer);
-  c.out["hidden"] = hidden;
+  const ShimMatrix hidden(c.in.at("hidden"));
+  const ShimRows placed(rows);
+  attention_block(ctx, static_cast<int>(rows.size()), placed.data(), hidden.view(), *weights, kv, layer);
+  c.out["hidden"] = hidden.download();
 }

@@ -18,7 +18,8 @@ int64_t model_kv_bytes(const Model& model);
 // 2*num_layers + 1 the final norm of logit_rows. Host memory.
 using TraceSink = void (*)(void* user, int stage, int num_rows, View hidden /*[num_rows, hidden_size]*/);
 // At most max_rows rows; the rows of one slot in order of position, and everything before them already in the cache.
-// logit_rows index rows; rows, logit_rows and logits are host memory. EngineError where a token, slot or position is out of range. sink may be null.
+// logit_rows index rows; rows, logit_rows and logits are host memory. EngineError where a token, slot or position is
+// out of range. sink may be null.
 void forward(Context& ctx, Model& model, std::span<const Row> rows, std::span<const int32_t> logit_rows,
              View logits /*[logit_rows, vocab_size]*/, TraceSink sink, void* user);
 // Fills the KV cache and the scratch memory with NaN: nothing that a forward call didn't write may count.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "shim.h"
+#include "shim-memory.h"
 
 #include "checkpoint_safetensors.h"
 #include "head_logits.h"
@@ -8,9 +8,7 @@
 
 namespace {
 
-constexpr int64_t scratch_floats = int64_t{1} << 24;
-
-View view_of(ShimTensor& tensor) { return f32_view(tensor.f.data(), tensor.shape.back()); }
+constexpr int64_t scratch_floats = int64_t{1} << 23;
 
 void add(Checkpoint& checkpoint, const std::string& name, const ShimTensor& from) {
   checkpoint.add({name, DType::f32, from.shape, from.f.data()}, nullptr);
@@ -21,6 +19,7 @@ void add(Checkpoint& checkpoint, const std::string& name, const ShimTensor& from
 void run_case(ShimCase& c) {
   ThreadPool pool(2);
   Workspace workspace(scratch_floats);
+  workspace.poison();
   Context ctx{pool, workspace};
   Checkpoint checkpoint;
   add(checkpoint, "model.embed_tokens.weight", c.in.at("table"));
@@ -33,8 +32,9 @@ void run_case(ShimCase& c) {
     add(checkpoint, "lm_head.weight", c.in.at("weight"));
     head = load_head(ctx, checkpoint, table);
   }
-  ShimTensor& x = c.in.at("x");
-  ShimTensor out = shim_f32({x.shape[0], config::vocab_size});
-  head_logits(ctx, static_cast<int>(x.shape[0]), view_of(out), view_of(x), *head);
-  c.out["logits"] = out;
+  const ShimMatrix x(c.in.at("x"));
+  const int64_t num_rows = c.in.at("x").shape[0];
+  const ShimMatrix out(shim_f32({num_rows, config::vocab_size}));
+  head_logits(ctx, static_cast<int>(num_rows), out.view(), x.view(), *head);
+  c.out["logits"] = out.download();
 }

@@ -132,5 +132,5 @@ export function pickRows(matrix: Float64Array, width: number, ids: ArrayLike<num
 export const ops: ReferenceOps = {
   linear: (unit) => linearCase(unit, ['weight']),
   linear_stacked: (unit) => linearCase(unit, ['weight_a', 'weight_b']),
-  linear_row: rowCase,
+  linear_rows: rowCase,
 };

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
-#include "shim.h"
+#include "shim-memory.h"
 
 #include "linear_dense.h"
 #include "runtime_threading.h"
 
 namespace {
 
-constexpr int64_t scratch_floats = int64_t{1} << 24;
-
-View view_of(ShimTensor& tensor) { return f32_view(tensor.f.data(), tensor.shape.back()); }
+constexpr int64_t scratch_floats = int64_t{1} << 23;
 
 }  // namespace
 
 void run_case(ShimCase& c) {
   ThreadPool pool(2);
   Workspace workspace(scratch_floats);
+  workspace.poison();
   Context ctx{pool, workspace};
   std::vector<Tensor> tensors;
   for (const char* name : {"weight", "weight_a", "weight_b"})
@@ -22,17 +21,18 @@ void run_case(ShimCase& c) {
   std::vector<const Tensor*> stacked;
   for (const Tensor& tensor : tensors) stacked.push_back(&tensor);
   const Linear weight = load_linear(ctx, stacked);
-  if (c.op == "linear_row") {
-    const ShimTensor& ids = c.in.at("ids");
-    ShimTensor out = shim_f32({static_cast<int64_t>(ids.i.size()), weight.in});
-    for (size_t i = 0; i < ids.i.size(); ++i)
-      linear_row(weight, ids.i[i], out.f.data() + i * static_cast<size_t>(weight.in));
-    c.out["out"] = out;
+  if (c.op == "linear_rows") {
+    std::vector<Row> rows;
+    for (const int32_t id : c.in.at("ids").i) rows.push_back({id, 0, 0});
+    const ShimRows placed(rows);
+    const ShimMatrix out(shim_f32({static_cast<int64_t>(rows.size()), weight.in}));
+    linear_rows(ctx, static_cast<int>(rows.size()), placed.data(), out.view(), weight);
+    c.out["out"] = out.download();
     return;
   }
-  ShimTensor& x = c.in.at("x");
-  const int num_rows = static_cast<int>(x.shape[0]);
-  ShimTensor out = c.op == "linear_add" ? c.in.at("out") : shim_f32({num_rows, weight.out});
-  (c.op == "linear_add" ? linear_add : linear)(ctx, num_rows, view_of(out), view_of(x), weight);
-  c.out["out"] = out;
+  const ShimMatrix x(c.in.at("x"));
+  const int num_rows = static_cast<int>(c.in.at("x").shape[0]);
+  const ShimMatrix out(c.op == "linear_add" ? c.in.at("out") : shim_f32({num_rows, weight.out}));
+  (c.op == "linear_add" ? linear_add : linear)(ctx, num_rows, out.view(), x.view(), weight);
+  c.out["out"] = out.download();
 }

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
-#include "shim.h"
+#include "shim-memory.h"
 
 #include "position_rope.h"
 #include "runtime_threading.h"
 
 namespace {
 
-constexpr int64_t scratch_floats = int64_t{1} << 24;
-
-View view_of(ShimTensor& tensor) { return f32_view(tensor.f.data(), tensor.shape.back()); }
+constexpr int64_t scratch_floats = int64_t{1} << 23;
 
 std::vector<Row> rows_of(const ShimTensor& positions) {
   std::vector<Row> rows;
@@ -21,10 +19,12 @@ std::vector<Row> rows_of(const ShimTensor& positions) {
 void run_case(ShimCase& c) {
   ThreadPool pool(2);
   Workspace workspace(scratch_floats);
+  workspace.poison();
   Context ctx{pool, workspace};
-  ShimTensor& x = c.in.at("x");
+  const ShimMatrix x(c.in.at("x"));
   const std::vector<Row> rows = rows_of(c.in.at("positions"));
+  const ShimRows placed(rows);
   const RopeTable table = load_rope(ctx);
-  rope(ctx, static_cast<int>(rows.size()), rows.data(), view_of(x), static_cast<int>(c.numbers.at("heads")), table);
-  c.out["out"] = x;
+  rope(ctx, static_cast<int>(rows.size()), placed.data(), x.view(), static_cast<int>(c.numbers.at("heads")), table);
+  c.out["out"] = x.download();
 }

@@ -9,7 +9,7 @@
 #include "norm_rms.h"
 
 struct AttentionWeights {
-  std::vector<float> norm;
+  Memory norm;
   Linear qkv, output;
   std::shared_ptr<const RopeTable> table;
 };
@@ -26,7 +26,7 @@ std::shared_ptr<const AttentionWeights> load_attention(Context& ctx, Checkpoint&
                                take("v_proj.weight", kv_columns, config::hidden_size)};
   const Tensor* const output[] = {take("o_proj.weight", config::hidden_size, query_columns)};
   return std::make_shared<AttentionWeights>(AttentionWeights{
-      take_vector(checkpoint, prefix + "input_layernorm.weight", config::hidden_size),
+      to_memory(take_vector(checkpoint, prefix + "input_layernorm.weight", config::hidden_size)),
       load_linear(ctx, qkv), load_linear(ctx, output), std::move(table)});
 }
 
@@ -37,7 +37,7 @@ void attention_block(Context& ctx, int num_rows, const Row* rows, View hidden, c
   const View qkv = ctx.workspace.take(num_rows, query_columns + 2 * kv_columns);
   const View attended = ctx.workspace.take(num_rows, query_columns);
   const View q = qkv.slice(0, query_columns), k = qkv.slice(query_columns, kv_columns);
-  rms_norm(ctx, num_rows, normed, hidden, vector_view(weights.norm));
+  rms_norm(ctx, num_rows, normed, hidden, memory_view(weights.norm, config::hidden_size));
   linear(ctx, num_rows, qkv, normed, weights.qkv);
   rope(ctx, num_rows, rows, q, config::num_heads, *weights.table);
   rope(ctx, num_rows, rows, k, config::num_kv_heads, *weights.table);

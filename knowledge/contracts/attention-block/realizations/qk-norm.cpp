@@ -10,8 +10,8 @@
 #include "norm_rms.h"
 
 struct AttentionWeights {
-  std::vector<float> norm;
-  std::vector<float> q_norm, k_norm;  // [head_dim], shared by the heads
+  Memory norm;
+  Memory q_norm, k_norm;  // [head_dim], shared by the heads
   Linear qkv, output;
   std::shared_ptr<const RopeTable> table;
 };
@@ -28,9 +28,9 @@ std::shared_ptr<const AttentionWeights> load_attention(Context& ctx, Checkpoint&
                                take("v_proj.weight", kv_columns, config::hidden_size)};
   const Tensor* const output[] = {take("o_proj.weight", config::hidden_size, query_columns)};
   return std::make_shared<AttentionWeights>(AttentionWeights{
-      take_vector(checkpoint, prefix + "input_layernorm.weight", config::hidden_size),
-      take_vector(checkpoint, self + "q_norm.weight", config::head_dim),
-      take_vector(checkpoint, self + "k_norm.weight", config::head_dim),
+      to_memory(take_vector(checkpoint, prefix + "input_layernorm.weight", config::hidden_size)),
+      to_memory(take_vector(checkpoint, self + "q_norm.weight", config::head_dim)),
+      to_memory(take_vector(checkpoint, self + "k_norm.weight", config::head_dim)),
       load_linear(ctx, qkv), load_linear(ctx, output), std::move(table)});
 }
 
@@ -41,11 +41,11 @@ void attention_block(Context& ctx, int num_rows, const Row* rows, View hidden, c
   const View qkv = ctx.workspace.take(num_rows, query_columns + 2 * kv_columns);
   const View attended = ctx.workspace.take(num_rows, query_columns);
   const View q = qkv.slice(0, query_columns), k = qkv.slice(query_columns, kv_columns);
-  rms_norm(ctx, num_rows, normed, hidden, vector_view(weights.norm));
+  rms_norm(ctx, num_rows, normed, hidden, memory_view(weights.norm, config::hidden_size));
   linear(ctx, num_rows, qkv, normed, weights.qkv);
   for (int head = 0; head < config::num_heads + config::num_kv_heads; ++head) {
     const View x = qkv.slice(int64_t{head} * config::head_dim, config::head_dim);
-    rms_norm(ctx, num_rows, x, x, vector_view(head < config::num_heads ? weights.q_norm : weights.k_norm));
+    rms_norm(ctx, num_rows, x, x, memory_view(head < config::num_heads ? weights.q_norm : weights.k_norm, config::head_dim));
   }
   rope(ctx, num_rows, rows, q, config::num_heads, *weights.table);
   rope(ctx, num_rows, rows, k, config::num_kv_heads, *weights.table);

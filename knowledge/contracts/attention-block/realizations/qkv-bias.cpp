@@ -10,7 +10,7 @@
 #include "norm_rms.h"
 
 struct AttentionWeights {
-  std::vector<float> norm;
+  Memory norm;
   std::vector<float> bias;  // q's, k's, v's
   Linear qkv, output;
   std::shared_ptr<const RopeTable> table;
@@ -33,7 +33,7 @@ std::shared_ptr<const AttentionWeights> load_attention(Context& ctx, Checkpoint&
     bias.insert(bias.end(), part.begin(), part.end());
   }
   return std::make_shared<AttentionWeights>(AttentionWeights{
-      take_vector(checkpoint, prefix + "input_layernorm.weight", config::hidden_size),
+      to_memory(take_vector(checkpoint, prefix + "input_layernorm.weight", config::hidden_size)),
       std::move(bias),
       load_linear(ctx, qkv), load_linear(ctx, output), std::move(table)});
 }
@@ -45,7 +45,7 @@ void attention_block(Context& ctx, int num_rows, const Row* rows, View hidden, c
   const View qkv = ctx.workspace.take(num_rows, query_columns + 2 * kv_columns);
   const View attended = ctx.workspace.take(num_rows, query_columns);
   const View q = qkv.slice(0, query_columns), k = qkv.slice(query_columns, kv_columns);
-  rms_norm(ctx, num_rows, normed, hidden, vector_view(weights.norm));
+  rms_norm(ctx, num_rows, normed, hidden, memory_view(weights.norm, config::hidden_size));
   linear(ctx, num_rows, qkv, normed, weights.qkv);
   for (int row = 0; row < num_rows; ++row)
     for (size_t i = 0; i < weights.bias.size(); ++i) qkv.row(row)[i] += weights.bias[i];

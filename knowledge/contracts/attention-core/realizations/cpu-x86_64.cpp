@@ -4,8 +4,10 @@
 // are read once for the group. Blocks begin at multiples of `block` whatever the window is: a row's sums have one
 // order. Target: any x86-64; max |error| 1e-6 * max |v|.
 // applies: hardware.platform=cpu-x86_64, serving.kv=contiguous
+// requires: runtime.vectors
 #include "attention_core.h"
 #include "runtime_threading.h"
+#include "runtime_vectors.h"
 
 constexpr int64_t group = config::num_heads / config::num_kv_heads, head_dim = config::head_dim;
 constexpr int64_t vectors = KvCache::value_stride / lanes;  // of one value

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // checkpoint.config: compares a folder's config.json, key by key, with the one this engine was generated from.
 // No tensor; any target; exact.
-// applies: hardware.platform=cpu-x86_64
+// applies: hardware.platform=cpu-x86_64|cuda
 #include "checkpoint_config.h"
 #include <charconv>
 #include "format_json.h"

@@ -2,7 +2,7 @@
 // checkpoint.safetensors: maps model.safetensors or the shards of its index, checks every header against the file
 // (sizes, dtypes, shapes, gaps and overlaps) and hands out tensors [shape] F32, BF16 or F16 in place.
 // Target: any little-endian POSIX system; conversions to f32 are exact.
-// applies: hardware.platform=cpu-x86_64
+// applies: hardware.platform=cpu-x86_64|cuda
 #include "checkpoint_safetensors.h"
 #include <fcntl.h>
 #include <sys/stat.h>

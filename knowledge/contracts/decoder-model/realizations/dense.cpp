@@ -4,10 +4,21 @@
 // Target: any; max |error of a logit| 1e-3.
 // applies: hardware.platform=cpu-x86_64
 #include "decoder_model.h"
+#include "attention_block.h"
 #include "checkpoint_config.h"
 #include "embedding_token.h"
 #include "head_logits.h"
+#include "mlp_gated.h"
 #include "norm_rms.h"
+
+struct Model {
+  std::shared_ptr<const Linear> table, head;
+  std::vector<std::shared_ptr<const AttentionWeights>> attention;
+  std::vector<std::shared_ptr<const MlpWeights>> mlp;
+  Memory final_norm;  // [hidden_size]
+  std::map<std::string, Tensor> ledger;
+  KvCache kv = {};
+};
 
 static void check(const char* what, int64_t value, int64_t limit) {
   if (value >= 0 && value < limit) return;
@@ -21,22 +32,29 @@ int64_t workspace_floats() {
   return config::max_rows * (3 * int64_t{config::hidden_size} + std::max(attention, mlp) + padding);
 }
 
-Model load_model(Context& ctx, const std::string& folder) {
+std::shared_ptr<Model> load_model(Context& ctx, const std::string& folder) {
   check_config(folder);
   Checkpoint checkpoint = open_checkpoint(folder);
-  Model model;
-  model.table = std::make_shared<Linear>(load_embedding(ctx, checkpoint));
-  const auto rope_table = std::make_shared<RopeTable>(load_rope(ctx));
+  const auto table = std::make_shared<const Linear>(load_embedding(ctx, checkpoint));
+  const auto rope_table = std::make_shared<const RopeTable>(load_rope(ctx));
+  std::vector<std::shared_ptr<const AttentionWeights>> attention;
+  std::vector<std::shared_ptr<const MlpWeights>> mlp;
   for (int layer = 0; layer < config::num_layers; ++layer) {
-    model.attention.push_back(load_attention(ctx, checkpoint, layer, rope_table));
-    model.mlp.push_back(load_mlp(ctx, checkpoint, layer));
+    attention.push_back(load_attention(ctx, checkpoint, layer, rope_table));
+    mlp.push_back(load_mlp(ctx, checkpoint, layer));
   }
-  model.final_norm = take_vector(checkpoint, "model.norm.weight", config::hidden_size);
-  model.head = load_head(ctx, checkpoint, model.table);
+  Memory final_norm = to_memory(take_vector(checkpoint, "model.norm.weight", config::hidden_size));
+  const auto head = load_head(ctx, checkpoint, table);
   checkpoint.finish();
-  model.ledger = checkpoint.ledger();
-  for (auto& [name, tensor] : model.ledger) tensor.data = nullptr;
-  return model;
+  auto ledger = checkpoint.ledger();
+  for (auto& [name, tensor] : ledger) tensor.data = nullptr;
+  return std::make_shared<Model>(Model{table, head, attention, mlp, std::move(final_norm), ledger});
+}
+
+const std::map<std::string, Tensor>& model_ledger(const Model& model) { return model.ledger; }
+
+int64_t model_kv_bytes(const Model& model) {
+  return static_cast<int64_t>(model.kv.keys.bytes() + model.kv.values.bytes());
 }
 
 void forward(Context& ctx, Model& model, std::span<const Row> rows, std::span<const int32_t> logit_rows, View logits,
@@ -64,7 +82,7 @@ void forward(Context& ctx, Model& model, std::span<const Row> rows, std::span<co
   const View chosen = ctx.workspace.take(num_logits, config::hidden_size);
   for (int i = 0; i < num_logits; ++i)
     std::copy_n(hidden.row(logit_rows[static_cast<size_t>(i)]), config::hidden_size, chosen.row(i));
-  rms_norm(ctx, num_logits, chosen, chosen, vector_view(model.final_norm));
+  rms_norm(ctx, num_logits, chosen, chosen, memory_view(model.final_norm, config::hidden_size));
   trace(2 * config::num_layers + 1, num_logits, chosen);
   head_logits(ctx, num_logits, logits, chosen, *model.head);
 }

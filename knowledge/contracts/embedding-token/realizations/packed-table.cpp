@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // embedding.token: out[rows, hidden_size] f32 = rows of the table, which is kept as a Linear [vocab_size, hidden_size]
 // so that a tied head can share it. Any target; exact (the table's own rounding apart).
-// applies: hardware.platform=cpu-x86_64
+// applies: hardware.platform=cpu-x86_64|cuda
 #include "embedding_token.h"
 
 Linear load_embedding(Context& ctx, Checkpoint& checkpoint) {
@@ -10,6 +10,6 @@ Linear load_embedding(Context& ctx, Checkpoint& checkpoint) {
   return load_linear(ctx, table);
 }
 
-void embed(Context&, int num_rows, const Row* rows, View out, const Linear& table) {
-  for (int row = 0; row < num_rows; ++row) linear_row(table, rows[row].token, out.row(row));
+void embed(Context& ctx, int num_rows, const Row* rows, View out, const Linear& table) {
+  linear_rows(ctx, num_rows, rows, out, table);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // format.json: recursive descent over the bytes, RFC 8259; string bytes are kept as they are, lone surrogate escapes
 // become U+FFFD, duplicate keys are refused. No tensor; any target; numbers to the nearest f64.
-// applies: hardware.platform=cpu-x86_64
+// applies: hardware.platform=cpu-x86_64|cuda
 #include "format_json.h"
 #include <charconv>
 #include <fstream>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // harness.protocol, version 1: little-endian frames of a 16-byte header and a payload; ids u32 and logits f32 [rows,
 // vocab_size]. Timing and comparing are the harness's job: nothing here measures or judges. Little-endian targets; exact.
-// applies: hardware.platform=cpu-x86_64
+// applies: hardware.platform=cpu-x86_64|cuda
 #include "harness_protocol.h"
 #include <unistd.h>
 #include <csignal>
@@ -74,7 +74,7 @@ struct Session {
   Context& ctx;
   FILE* out;
   uint32_t sequence = 0;
-  std::unique_ptr<Model> loaded = nullptr;
+  std::shared_ptr<Model> loaded = nullptr;
   std::string folder = "";
   std::shared_ptr<const Tokenizer> read_tokenizer = nullptr;
   std::array<size_t, config::max_batch> lengths = {};  // tokens in each slot
@@ -102,7 +102,7 @@ struct Session {
       std::vector<int32_t> logit_rows;
       for (size_t i = left > wanted ? left - wanted : 0; i < count; ++i) logit_rows.push_back(static_cast<int32_t>(i));
       const std::span<const Row> part = rows.subspan(rows.size() - left, count);
-      forward(ctx, model(), part, logit_rows, f32_view(to, config::vocab_size), sink, user);
+      forward(ctx, model(), part, logit_rows, f32_view(to, config::vocab_size, Device::host), sink, user);
       to += logit_rows.size() * config::vocab_size;
       for (const Row& row : part) lengths[static_cast<size_t>(row.slot)] = static_cast<size_t>(row.position) + 1;
     }
@@ -126,16 +126,16 @@ struct Session {
     read_tokenizer.reset();
     lengths = {};
     folder = request.rest();
-    loaded = std::make_unique<Model>(load_model(ctx, folder));
+    loaded = load_model(ctx, folder);
     int64_t bytes = 0;
-    const std::string tensors = json_list(loaded->ledger, [&](const auto& entry) {
+    const std::string tensors = json_list(model_ledger(*loaded), [&](const auto& entry) {
       const auto& [name, tensor] = entry;
       bytes += std::reduce(tensor.shape.begin(), tensor.shape.end(), element_bytes(tensor.dtype), std::multiplies<>());
       return "{\"name\":" + json_quote(name) + ",\"dtype\":" + json_quote(dtype_name(tensor.dtype)) +
              ",\"shape\":" + json_list(tensor.shape, json_number) + ",\"reads\":" + std::to_string(tensor.reads) + "}";
     });
     return "{\"tensors\":" + tensors + ",\"weight_bytes\":" + std::to_string(bytes) +
-           ",\"kv_bytes\":" + std::to_string(loaded->kv.keys.bytes() + loaded->kv.values.bytes()) + "}";
+           ",\"kv_bytes\":" + json_number(model_kv_bytes(*loaded)) + "}";
   }
   std::string do_logits(Request& request) {
     const std::vector<int32_t> chunks = request.ids(request.u32());

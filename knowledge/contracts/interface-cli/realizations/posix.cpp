@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // interface.cli: arguments in, streamed text out; or the harness protocol on file descriptors 3 and 4. --logits writes
 // f32 [prompt tokens, vocab_size], little-endian. Any POSIX target; exact.
-// applies: hardware.platform=cpu-x86_64, serving.interface=cli
+// applies: hardware.platform=cpu-x86_64|cuda, serving.interface=cli
 #include "interface_cli.h"
 #include <fstream>
 #include <iostream>
@@ -63,7 +63,7 @@ void write_logits(Context& ctx, Model& model, std::span<const int32_t> ids, cons
   const int32_t first_row = 0;
   for (size_t i = 0; i < ids.size(); ++i) {
     const Row row{ids[i], 0, static_cast<int32_t>(i)};
-    forward(ctx, model, {&row, 1}, {&first_row, 1}, f32_view(logits.data(), config::vocab_size), nullptr, nullptr);
+    forward(ctx, model, {&row, 1}, {&first_row, 1}, f32_view(logits.data(), config::vocab_size, Device::host), nullptr, nullptr);
     file.write(reinterpret_cast<const char*>(logits.data()), static_cast<std::streamsize>(logits.size() * 4));
   }
   if (!file.flush()) throw EngineError("cannot write " + path);
@@ -76,11 +76,11 @@ void run(Context& ctx, const Arguments& arguments) {
     tokenizer = load_tokenizer(arguments.folder);
     request.prompt_ids = encode(*tokenizer, *arguments.prompt, true, true);
   }
-  Model model = load_model(ctx, arguments.folder);
-  if (!arguments.logits_file.empty()) write_logits(ctx, model, request.prompt_ids, arguments.logits_file);
+  const std::shared_ptr<Model> model = load_model(ctx, arguments.folder);
+  if (!arguments.logits_file.empty()) write_logits(ctx, *model, request.prompt_ids, arguments.logits_file);
   if (request.max_tokens == 0) return;
   if (tokenizer == nullptr) tokenizer = load_tokenizer(arguments.folder);
-  generate(ctx, model, *tokenizer, request, [](int32_t, std::string_view text) { std::cout << text << std::flush; });
+  generate(ctx, *model, *tokenizer, request, [](int32_t, std::string_view text) { std::cout << text << std::flush; });
   std::cout << std::endl;
 }
 }  // namespace

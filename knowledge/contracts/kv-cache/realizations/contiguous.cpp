@@ -22,10 +22,10 @@ void kv_append(Context& ctx, int num_rows, const Row* rows, View k, View v, KvCa
     for (int64_t row = begin; row < end; ++row) {
       const int64_t position = rows[row].position;
       for (int head = 0; head < config::num_kv_heads; ++head) {
-        float* keys = kv_keys(kv, layer, rows[row].slot, head) + position / lanes * lanes * config::head_dim;
+        float* keys = kv_keys(kv, layer, rows[row].slot, head) + position / KvCache::lanes * KvCache::lanes * config::head_dim;
         float* value = kv_values(kv, layer, rows[row].slot, head) + position * KvCache::value_stride;
         for (int64_t i = 0; i < config::head_dim; ++i) {
-          keys[i * lanes + position % lanes] = k.row(row)[int64_t{head} * config::head_dim + i];
+          keys[i * KvCache::lanes + position % KvCache::lanes] = k.row(row)[int64_t{head} * config::head_dim + i];
           value[i] = v.row(row)[int64_t{head} * config::head_dim + i];
         }
       }
@@ -34,6 +34,5 @@ void kv_append(Context& ctx, int num_rows, const Row* rows, View k, View v, KvCa
 }
 
 void kv_poison(KvCache& kv) {
-  for (const HostMemory* memory : {&kv.keys, &kv.values})
-    std::fill_n(memory->as<float>(), memory->bytes() / 4, NAN);
+  for (const Memory* memory : {&kv.keys, &kv.values}) fill_nan(*memory);
 }

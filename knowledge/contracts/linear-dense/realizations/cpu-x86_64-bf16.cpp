@@ -4,8 +4,10 @@
 // tile of several tokens reuses every converted vector. Each output element is summed in the same order in every
 // tile: bitwise the same alone, in a batch, for any thread count. Target: any x86-64; max |error| ~1e-6 * |x||w|.
 // applies: hardware.platform=cpu-x86_64, numerics.weights=bf16
+// requires: runtime.vectors
 #include "linear_dense.h"
 #include "runtime_threading.h"
+#include "runtime_vectors.h"
 
 using Weight = uint16_t;
 typedef Weight vech __attribute__((vector_size(2 * lanes)));
@@ -87,7 +89,7 @@ Linear load_linear(Context& ctx, std::span<const Tensor* const> stacked) {
   int64_t out = 0;
   for (const Tensor* tensor : stacked) out += tensor->shape[0];
   const size_t bytes = static_cast<size_t>(round_up(out, panel) * round_up(in, lanes)) * sizeof(Weight);
-  HostMemory weights(bytes, HostMemory::Pages::huge);
+  Memory weights(bytes, Memory::Pages::huge);
   Weight* to = weights.as<Weight>();
   int64_t base = 0;
   for (const Tensor* tensor : stacked) {
@@ -111,7 +113,10 @@ void linear_add(Context& ctx, int num_rows, View out, View x, const Linear& weig
   multiply_rows<true>(ctx, num_rows, out, x, weight);
 }
 
-void linear_row(const Linear& weight, int64_t row, float* out) {
+void linear_rows(Context&, int num_rows, const Row* rows, View out, const Linear& weight) {
   const Weight* from = weight.weights.as<const Weight>();
-  for (int64_t i = 0; i < weight.in; ++i) out[i] = from_weight(from[place(weight.in, row, i)]);
+  for (int r = 0; r < num_rows; ++r) {
+    float* to = out.row(r);
+    for (int64_t i = 0; i < weight.in; ++i) to[i] = from_weight(from[place(weight.in, rows[r].token, i)]);
+  }
 }

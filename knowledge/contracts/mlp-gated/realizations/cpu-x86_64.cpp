@@ -3,13 +3,15 @@
 // in the engine's format; gate and up are one matrix, so the input is read once.
 // Target: any x86-64; max |error| 1e-5 * |hidden|.
 // applies: hardware.platform=cpu-x86_64
+// requires: runtime.vectors
 #include "mlp_gated.h"
 #include "linear_dense.h"
 #include "norm_rms.h"
 #include "runtime_threading.h"
+#include "runtime_vectors.h"
 
 struct MlpWeights {
-  std::vector<float> norm;
+  Memory norm;
   Linear gate_up, down;
 };
 
@@ -21,7 +23,7 @@ std::shared_ptr<const MlpWeights> load_mlp(Context& ctx, Checkpoint& checkpoint,
                                    &checkpoint.take(mlp + "up_proj.weight", {width, config::hidden_size})};
   const Tensor* const down[] = {&checkpoint.take(mlp + "down_proj.weight", {config::hidden_size, width})};
   return std::make_shared<MlpWeights>(
-      MlpWeights{take_vector(checkpoint, prefix + "post_attention_layernorm.weight", config::hidden_size),
+      MlpWeights{to_memory(take_vector(checkpoint, prefix + "post_attention_layernorm.weight", config::hidden_size)),
                  load_linear(ctx, gate_up), load_linear(ctx, down)});
 }
 
@@ -35,7 +37,7 @@ void mlp_block(Context& ctx, int num_rows, View hidden, const MlpWeights& weight
   const Workspace::Scope scope(ctx.workspace);
   const View normed = ctx.workspace.take(num_rows, config::hidden_size);
   const View gate_up = ctx.workspace.take(num_rows, 2 * width);
-  rms_norm(ctx, num_rows, normed, hidden, vector_view(weights.norm));
+  rms_norm(ctx, num_rows, normed, hidden, memory_view(weights.norm, config::hidden_size));
   linear(ctx, num_rows, gate_up, normed, weights.gate_up);
   parallel_for(ctx, num_rows, 4, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {

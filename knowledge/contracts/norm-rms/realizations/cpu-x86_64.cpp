@@ -2,8 +2,10 @@
 // norm.rms: out[rows, n] = x / sqrt(mean(x^2) + eps) * gain, f32; squares summed in 2 * `lanes` chains (one f32 chain
 // would lose 1e-5 at n = 8192). Target: any x86-64; max |error| 1e-6 * |out|.
 // applies: hardware.platform=cpu-x86_64
+// requires: runtime.vectors
 #include "norm_rms.h"
 #include "runtime_threading.h"
+#include "runtime_vectors.h"
 
 static void norm_row(const float* x, const float* gain, float* out, int64_t n) {
   vecf sums[2] = {};

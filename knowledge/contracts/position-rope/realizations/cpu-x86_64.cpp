@@ -13,25 +13,25 @@ RopeTable load_rope(Context& ctx) {
   rope_frequencies(inv_freq);
   const double factor = rope_attention_factor();
   const size_t size = static_cast<size_t>(config::max_context * half);
-  RopeTable table{std::vector<float>(size), std::vector<float>(size)};
+  std::vector<float> cos(size), sin(size);
   parallel_for(ctx, config::max_context, 64, [&](int64_t begin, int64_t end) {
     for (int64_t position = begin; position < end; ++position) {
       for (int64_t i = 0; i < half; ++i) {
         const double angle = static_cast<double>(position) * inv_freq[i];
         const size_t at = static_cast<size_t>(position * half + i);
-        table.cos[at] = static_cast<float>(std::cos(angle) * factor);
-        table.sin[at] = static_cast<float>(std::sin(angle) * factor);
+        cos[at] = static_cast<float>(std::cos(angle) * factor);
+        sin[at] = static_cast<float>(std::sin(angle) * factor);
       }
     }
   });
-  return table;
+  return {to_memory(cos), to_memory(sin)};
 }
 
 void rope(Context& ctx, int num_rows, const Row* rows, View x, int heads, const RopeTable& table) {
   parallel_for(ctx, num_rows, 8, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) {
-      const float* cos = table.cos.data() + rows[row].position * half;
-      const float* sin = table.sin.data() + rows[row].position * half;
+      const float* cos = table.cos.as<const float>() + rows[row].position * half;
+      const float* sin = table.sin.as<const float>() + rows[row].position * half;
       for (int head = 0; head < heads; ++head) {
         float* first = x.row(row) + int64_t{head} * config::head_dim;
         float* second = first + half;

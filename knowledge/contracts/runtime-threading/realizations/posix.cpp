@@ -2,7 +2,7 @@
 // runtime.threading: std::thread workers that spin for some 50 us between jobs, then yield, then sleep on a futex, so
 // that a job starts within a microsecond while decoding and oversubscribed cores are given up soon (a pure spin
 // collapses there). No tensor; any dtype; target: any POSIX system; exact.
-// applies: hardware.platform=cpu-x86_64
+// applies: hardware.platform=cpu-x86_64|cuda
 #include "runtime_threading.h"
 
 // One round of waiting; false once it is time to sleep.

@@ -15,7 +15,7 @@ void feed(Context& ctx, Model& model, std::span<const int32_t> ids, int32_t posi
     if (!is_last && rows.size() < size_t(config::max_rows)) continue;
     const int32_t last_row = int32_t(rows.size()) - 1;
     const std::span<const int32_t> logit_rows(&last_row, is_last ? 1 : 0);
-    forward(ctx, model, rows, logit_rows, f32_view(logits.data(), config::vocab_size), nullptr, nullptr);
+    forward(ctx, model, rows, logit_rows, f32_view(logits.data(), config::vocab_size, Device::host), nullptr, nullptr);
     rows.clear();
   }
 }
