@@ -1,4 +1,4 @@
-import { modelEntry, modelFile } from './knowledge-tree.ts';
+import { gpuPlatform, modelEntry, modelFile } from './knowledge-tree.ts';
 
 export const norm = 'contracts/norm-rms';
 
@@ -207,4 +207,42 @@ export const catalogFaults: readonly [string, (files: Record<string, string>) =>
     edit('platforms/cpu-x86_64.yaml', 'flags: [-O2]', 'flags: [-O3]'),
     /never: -O3 is both used and under never/,
   ],
+  [
+    'a forbidden flag that nvcc hands on',
+    cuda('-Wall,-Wextra', '-Wall,-O3'),
+    /cuda\.yaml:.* never: -O3 is both used and under never/,
+  ],
+  [
+    'a device for whose arch nothing is compiled',
+    cuda('arch: sm_80, memory', 'arch: sm_70, memory'),
+    /cuda\.yaml:.* gpu\.devices\.0\.arch: sm_70 is not one of the archs: sm_80/,
+  ],
+  [
+    'a device that is listed twice',
+    cuda('{ id: two', '{ id: one'),
+    /cuda\.yaml:.* gpu\.devices\.1\.id: one is listed twice/,
+  ],
+  [
+    'a source that no device cites, and one that nobody wrote',
+    cuda('sources: { sheet:', 'sources: { paper:'),
+    /gpu\.devices\.0\.sources: no source is called sheet[\s\S]*gpu\.sources\.paper: no device cites this source/,
+  ],
+  [
+    'host vectors on a GPU',
+    cuda('vector_width: 1', 'vector_width: 8'),
+    /cuda\.yaml:.* archs\.sm_80\.vector_width: a platform with gpu has one lane/,
+  ],
+  [
+    'one lane without a GPU',
+    edit('platforms/cpu-x86_64.yaml', 'vector_width: 8', 'vector_width: 1'),
+    /cpu-x86_64\.yaml:.* archs\.avx2\.vector_width: a platform with gpu has one lane/,
+  ],
 ];
+
+/** Adds the file of a GPU platform with two devices, and the fault in it. */
+function cuda(from: string, to: string): (files: Record<string, string>) => void {
+  return (files) => {
+    files['platforms/cuda.yaml'] = gpuPlatform;
+    edit('platforms/cuda.yaml', from, to)(files);
+  };
+}

@@ -93,6 +93,27 @@ export function validTree(): Record<string, string> {
   };
 }
 
+const oneDevice =
+  'arch: sm_80, memory_gb: 24, bandwidth_gb_per_s: 300, bf16_tflops: 121, l2_mib: 48, shared_kib_per_block: 99, multiprocessors: 58, sources: [sheet], unverified: [l2_mib]';
+
+/** platforms/cuda.yaml with two devices. */
+export const gpuPlatform = `id: cuda
+summary: A GPU platform of the tests.
+compilers: [{ command: g++, minimum_major: 12 }]
+flags: [-O2]
+never: [{ flag: -O3, because: it was miscompiled once }]
+archs: { sm_80: { summary: Ampere, flags: [], vector_width: 1, cpu_flags: [] } }
+gpu:
+  compiler: { command: nvcc, minimum_major: 12 }
+  flags: ["-Xcompiler=-Wall,-Wextra"]
+  limits: { registers_per_thread: 255, spill_bytes: 0, static_shared_bytes: 49152 }
+  devices:
+    - { id: one, name: Device One, ${oneDevice} }
+    - { id: two, name: Device Two, ${oneDevice} }
+  sources: { sheet: a data sheet of the tests }
+sources: [the tests]
+`;
+
 /** models/llama.yaml with one model; `line` is one more line of its config. */
 export function modelFile(id: string, line: string): string {
   return `family: llama
