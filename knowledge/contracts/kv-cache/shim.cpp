@@ -22,8 +22,8 @@ struct Head {
   Head(const KvCache& kv, int layer, int slot, int head)
       : keys(static_cast<size_t>(KvCache::positions * config::head_dim)),
         values(static_cast<size_t>(KvCache::positions * KvCache::value_stride)) {
-    copy_out(keys.data(), kv_keys(kv, layer, slot, head), keys.size() * 4);
-    copy_out(values.data(), kv_values(kv, layer, slot, head), values.size() * 4);
+    copy_memory(keys.data(), kv_keys(kv, layer, slot, head), keys.size() * 4);
+    copy_memory(values.data(), kv_values(kv, layer, slot, head), values.size() * 4);
   }
   float key(int64_t position, int64_t i) const {
     const int64_t block = position / KvCache::lanes, lane = position % KvCache::lanes;

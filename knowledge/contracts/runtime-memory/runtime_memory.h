@@ -19,17 +19,16 @@ class Memory {
   size_t bytes_;
 };
 
-// Between host memory and the engine's. Both return when the bytes are there; they come after all work that was
-// started before.
-void copy_in(void* to /*engine's*/, const void* from /*host*/, size_t bytes);
-void copy_out(void* to /*host*/, const void* from /*engine's*/, size_t bytes);
+// From or to the engine's memory, the other side being the host's or the engine's too (the addresses tell). Comes after
+// all work that was started before, and returns when the bytes are there.
+void copy_memory(void* to, const void* from, size_t bytes);
 // Every float NaN.
 void fill_nan(const Memory& memory);
 
 // A row of values in the engine's memory: a norm's gain, a bias.
 inline Memory to_memory(const std::vector<float>& values) {
   Memory memory(values.size() * 4, Memory::Pages::small);
-  copy_in(memory.as<float>(), values.data(), values.size() * 4);
+  copy_memory(memory.as<float>(), values.data(), values.size() * 4);
   return memory;
 }
 inline View memory_view(const Memory& memory /*[1, columns]*/, int64_t columns) {

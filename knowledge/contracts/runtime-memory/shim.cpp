@@ -7,19 +7,19 @@ namespace {
 
 ShimTensor download(const Memory& memory, const ShimTensor& like) {
   ShimTensor out = shim_f32(like.shape);
-  copy_out(out.f.data(), memory.as<float>(), out.f.size() * 4);
+  copy_memory(out.f.data(), memory.as<float>(), out.f.size() * 4);
   return out;
 }
 
 void fill(View view, const ShimTensor& from) {
   for (int64_t row = 0; row < from.shape[0]; ++row)
-    copy_in(view.row(row), from.f.data() + row * from.shape[1], static_cast<size_t>(from.shape[1]) * 4);
+    copy_memory(view.row(row), from.f.data() + row * from.shape[1], static_cast<size_t>(from.shape[1]) * 4);
 }
 
 ShimTensor read(View view, const ShimTensor& like) {
   ShimTensor out = shim_f32(like.shape);
   for (int64_t row = 0; row < like.shape[0]; ++row)
-    copy_out(out.f.data() + row * like.shape[1], view.row(row), static_cast<size_t>(like.shape[1]) * 4);
+    copy_memory(out.f.data() + row * like.shape[1], view.row(row), static_cast<size_t>(like.shape[1]) * 4);
   return out;
 }
 
@@ -51,7 +51,7 @@ void run_case(ShimCase& c) {
   Memory memory(x.f.size() * 4, Memory::Pages::small);
   if (c.op == "round_trip") {
     const auto offset = static_cast<int64_t>(c.numbers.at("offset")), length = static_cast<int64_t>(c.numbers.at("length"));
-    copy_in(memory.as<float>() + offset, x.f.data() + offset, static_cast<size_t>(length) * 4);
+    copy_memory(memory.as<float>() + offset, x.f.data() + offset, static_cast<size_t>(length) * 4);
   }
   if (c.op == "poison") fill_nan(memory);
   c.out["out"] = download(memory, x);

@@ -17,7 +17,7 @@ class ShimMatrix {
     std::vector<float> padded(byte_count() / 4, std::numeric_limits<float>::quiet_NaN());
     for (int64_t row = 0; row < rows_; ++row)
       std::copy_n(tensor.f.begin() + row * columns_, columns_, padded.begin() + row * stride_);
-    copy_in(memory_.as<float>(), padded.data(), padded.size() * 4);
+    copy_memory(memory_.as<float>(), padded.data(), padded.size() * 4);
   }
   View view() const {
     View view = f32_view(memory_.as<float>(), columns_);
@@ -27,7 +27,7 @@ class ShimMatrix {
   // With the shape that it came with.
   ShimTensor download() const {
     std::vector<float> padded(byte_count() / 4);
-    copy_out(padded.data(), memory_.as<float>(), padded.size() * 4);
+    copy_memory(padded.data(), memory_.as<float>(), padded.size() * 4);
     ShimTensor tensor = shim_f32(shape_);
     for (int64_t row = 0; row < rows_; ++row)
       std::copy_n(padded.begin() + row * stride_, columns_, tensor.f.begin() + row * columns_);
@@ -60,7 +60,7 @@ class ShimRows {
  public:
   explicit ShimRows(const std::vector<Row>& rows)
       : memory_(std::max<size_t>(1, rows.size()) * sizeof(Row), Memory::Pages::small) {
-    if (!rows.empty()) copy_in(memory_.as<Row>(), rows.data(), rows.size() * sizeof(Row));
+    if (!rows.empty()) copy_memory(memory_.as<Row>(), rows.data(), rows.size() * sizeof(Row));
   }
   const Row* data() const { return memory_.as<Row>(); }
 

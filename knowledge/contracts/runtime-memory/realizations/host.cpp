@@ -16,8 +16,6 @@ Memory::Memory(size_t bytes, Pages pages) : bytes_(std::max<size_t>(bytes, 1)) {
   data_ = {aligned, [base, mapped](void*) { munmap(base, mapped); }};
 }
 
-void copy_in(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
-
-void copy_out(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
+void copy_memory(void* to, const void* from, size_t bytes) { std::memcpy(to, from, bytes); }
 
 void fill_nan(const Memory& memory) { std::fill_n(memory.as<float>(), memory.bytes() / 4, NAN); }
