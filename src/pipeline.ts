@@ -1,5 +1,5 @@
 import type { RepairFinding } from './model/agent-work.ts';
-import { AppError, errorCodes } from './model/errors.ts';
+import { AppError } from './model/errors.ts';
 import { type RunEffect, type RunEvent, type RunFailure, RunState, type RunStep } from './model/run.ts';
 import {
   afterAttempt,
@@ -18,6 +18,7 @@ import {
   stopFailure,
   verificationFailure,
 } from './pipeline/failures.ts';
+import { isUnverified, lacksDevice } from './pipeline/unverified.ts';
 
 /** A run at its beginning: nothing read, nothing done. `id` must be unique among the caller's runs. */
 export function startRun(id: string, input: RunState['input'], folder: string): RunState {
@@ -180,7 +181,8 @@ function afterDispatch(state: RunState, event: RunEvent & { type: 'dispatched' }
 
 function afterVerification(state: RunState): RunState {
   const outcome = state.verification!;
-  if (outcome.passed) return { ...state, next: 'bench' };
+  // Without a device there is nothing to time either; the report then says so of the timed gates too.
+  if (outcome.passed || lacksDevice(outcome)) return { ...state, next: 'bench' };
   if (canRepair(state)) return { ...state, next: 'diagnose' };
   return end(state, verificationFailure('verify', state));
 }
@@ -195,6 +197,7 @@ function afterDiagnosed(state: RunState, event: RunEvent & { type: 'diagnosed' }
 
 function afterBenchmark(state: RunState): RunState {
   const outcome = state.benchmark!;
+  if (isUnverified(state.verification, outcome)) return endUnverified(state);
   if (mayOptimize(state.agents)) return { ...state, next: 'optimize' };
   if (outcome.passed) return { ...state, status: 'passed', next: null };
   return end(state, benchmarkFailure('bench', outcome.goals));
@@ -223,7 +226,9 @@ function afterJudgement(
   benchmark: RunState['benchmark'] | null,
 ): RunState {
   const judged: RunState = { ...state, verification, ...(benchmark ? { benchmark } : {}) };
-  if (!verification.passed) {
+  const isRight = verification.passed || lacksDevice(verification);
+  if (isRight && isUnverified(verification, benchmark)) return endUnverified(judged);
+  if (!isRight) {
     if (canRepair(judged)) return { ...judged, next: 'diagnose' };
     return end(judged, verificationFailure('judge', judged));
   }
@@ -234,6 +239,11 @@ function afterJudgement(
 function end(state: RunState, failure: RunFailure): RunState {
   if (state.input.origin === 'github') return { ...awake(state, 'conclude'), ending: 'failed', failure };
   return { ...state, status: 'failed', next: null, failure };
+}
+
+function endUnverified(state: RunState): RunState {
+  if (state.input.origin === 'github') return { ...awake(state, 'conclude'), ending: 'unverified' };
+  return { ...state, status: 'unverified', next: null };
 }
 
 /** @throws AppError INTERNAL on a run that is still open */
@@ -279,12 +289,4 @@ export function parseRunState(text: string): RunState {
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
   throw refuse(`${issue.path.join('.') || 'the document'}: ${issue.message}`);
-}
-
-/** Exit code of a run that has ended or was stopped between steps. */
-export function exitCodeOf(state: RunState): 0 | 1 | 2 | 3 | 4 {
-  if (state.status === 'cancelled') return 1;
-  if (state.failure === undefined) return 0;
-  if (state.failure.code === 'VERDICT_FAILED') return 1;
-  return (errorCodes as Record<string, { exit: 2 | 3 | 4 }>)[state.failure.code]?.exit ?? 4;
 }

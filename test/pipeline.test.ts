@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Constraints } from '../src/model/constraints.ts';
 import type { RunEvent, RunState } from '../src/model/run.ts';
-import { effectsOf, exitCodeOf, parseRunState, startRun, step } from '../src/pipeline.ts';
+import { exitCodeOf } from '../src/pipeline/exit-code.ts';
+import { effectsOf, parseRunState, startRun, step } from '../src/pipeline.ts';
 
 const constraints = {
   apiVersion: 'metainfer/v1',

@@ -121,7 +121,7 @@ export function renderHelp(commands: readonly Command[]): string {
     ...commands.map(
       (command) => `  ${[command.name, ...command.positionals].join(' ').padEnd(width)}${command.summary}`,
     ),
-    '\nExit codes: 0 ok · 1 verdict failed · 2 bad input · 3 environment · 4 internal fault · 130 interrupted',
+    '\nExit codes: 0 ok · 1 verdict failed · 2 bad input · 3 environment · 4 internal fault · 5 not run on a device · 130 interrupted',
     'Help on one command: metainfer <command> --help',
   ].join('\n');
 }

@@ -6,11 +6,11 @@ import { driveRun, readReport } from '../local/local-runner.ts';
 import { AppError, errorCodes } from '../model/errors.ts';
 import type { Report } from '../model/report.ts';
 import { localSteps, type RunState, type RunStep } from '../model/run.ts';
-import { exitCodeOf, parseRunState, startRun, step } from '../pipeline.ts';
+import { exitCodeOf } from '../pipeline/exit-code.ts';
+import { parseRunState, startRun, step } from '../pipeline.ts';
 import { workLimits } from '../plan/agent-work.ts';
 import { openKnowledge } from '../preparation/knowledge-base.ts';
 import { readConstraintFile } from '../preparation/read-request.ts';
-import { renderReport } from '../verification/render-report.ts';
 import {
   type Command,
   type CommandContext,
@@ -21,6 +21,7 @@ import {
 import { holdRun } from './hold-run.ts';
 import { judgeOptions, seedOption, wantsBaseline } from './judge-options.ts';
 import { agentOptions, openAgents } from './open-agents.ts';
+import { verdictText } from './verdict-text.ts';
 
 function stopAfterOption(input: CommandInput): RunStep | undefined {
   const written = optionText(input, 'stop-after');
@@ -62,12 +63,14 @@ function wasLacking(code: string | undefined): boolean {
 }
 
 /**
- * A run that failed for want of something (a model, a key, money, a tool) is taken up again, with what the command line
+ * A run that failed for want of something (a model, a key, money, a tool), or had no device, is taken up again, with what the command line
  * allows now; one whose engine was judged stays as it was judged.
  */
 function takeUp(saved: RunState, agents: LocalAgents | undefined): RunState {
   const isStopped = saved.agents !== undefined && saved.agents.stop !== null;
-  const isRepeated = saved.status === 'failed' && (isStopped || wasLacking(saved.failure?.code));
+  const isRepeated =
+    saved.status === 'unverified' ||
+    (saved.status === 'failed' && (isStopped || wasLacking(saved.failure?.code)));
   const state = isRepeated ? step(saved, { type: 'retried' }).state : saved;
   if (agents === undefined || state.agents === undefined || state.constraints === undefined) return state;
   const limits = workLimits(agents.settings, state.constraints);
@@ -132,7 +135,7 @@ export async function buildRun(
 
 function describeEnd(state: RunState, path: string, report: Report | undefined): string {
   const parts: string[] = [];
-  if (report !== undefined) parts.push(renderReport(report));
+  if (report !== undefined) parts.push(verdictText(report));
   if (state.failure !== undefined) {
     parts.push(
       `The run failed at "${state.failure.step}" (${state.failure.code}). ${report === undefined ? state.failure.message : ''}`.trim(),
@@ -145,6 +148,11 @@ function describeEnd(state: RunState, path: string, report: Report | undefined):
     parts.push(
       `Stopped before "${state.next}". Go on with: npx metainfer build --resume ${path} (and the same ${state.agents === undefined ? '' : '--llm, --model, '}--baseline and --seed)`,
     );
+  if (state.status === 'unverified') {
+    parts.push(
+      `Engine: ${state.folder}. Nothing failed, and nothing ran on a GPU. Where there is one: npx metainfer build --resume ${path}, or copy the folder there and run \`npx metainfer verify\` and \`bench\` on it.`,
+    );
+  }
   if (state.status === 'passed') parts.push(`Engine: ${state.folder}`);
   return parts.join('\n\n');
 }

@@ -18,7 +18,8 @@ export interface CommandInput {
 
 /** What a command gives back: `data` is printed by --json, `text` otherwise. */
 export interface CommandResult {
-  readonly exitCode: 0 | 1 | 2 | 3 | 4;
+  /** As `metainfer --help` lists them. */
+  readonly exitCode: 0 | 1 | 2 | 3 | 4 | 5;
   readonly data: unknown;
   readonly text: string;
 }

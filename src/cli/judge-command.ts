@@ -2,10 +2,11 @@ import { randomInt } from 'node:crypto';
 import { resolve } from 'node:path';
 import { type JudgeRequest, judgeRequest, writeJudgement } from '../local/judge-request.ts';
 import { AppError } from '../model/errors.ts';
+import { verdictWords } from '../model/show-verdict.ts';
 import { openKnowledge } from '../preparation/knowledge-base.ts';
-import { renderReport } from '../verification/render-report.ts';
 import { type Command, type CommandContext, type CommandInput, optionText } from './command.ts';
 import { judgeOptions, wantsBaseline } from './judge-options.ts';
+import { verdictText } from './verdict-text.ts';
 
 function matchingOption(input: CommandInput, name: string, pattern: RegExp, expected: string): string {
   const written = optionText(input, name);
@@ -115,12 +116,10 @@ export const judgeCommand: Command = {
     });
     const { report, result, exitCode } = judgement;
     const text =
-      report === null
-        ? `Refused (${result.failure?.code}): ${result.failure?.message}`
-        : renderReport(report);
+      report === null ? `Refused (${result.failure?.code}): ${result.failure?.message}` : verdictText(report);
     log.add(text);
     await writeJudgement(resolve(output), judgement, log.text());
-    context.progress.end(report?.verdict ?? 'refused');
+    context.progress.end(report === null ? 'refused' : verdictWords[report.verdict]);
     return { exitCode, data: { result, report }, text };
   },
 };

@@ -3,11 +3,12 @@ import { resolve } from 'node:path';
 import { openEngineFolder } from '../local/engine-folder.ts';
 import { measureEngine, verifyFolder } from '../local/judge-engine.ts';
 import { readReport, saveReport } from '../local/local-runner.ts';
+import { verdictExitCode, verdictWords } from '../model/show-verdict.ts';
 import { openKnowledge } from '../preparation/knowledge-base.ts';
 import type { PreparedEngine } from '../preparation/prepare-engine.ts';
-import { renderReport } from '../verification/render-report.ts';
 import { type Command, type CommandContext, type CommandInput, optionText } from './command.ts';
 import { judgeOptions, seedOption, wantsBaseline } from './judge-options.ts';
+import { verdictText } from './verdict-text.ts';
 
 const weightsOption = {
   type: 'string',
@@ -49,8 +50,8 @@ export const verifyCommand: Command = {
       runSeed: seedOption(input) ?? randomInt(2 ** 31),
     });
     await saveReport(folder, report);
-    context.progress.end(report.verdict);
-    return { exitCode: report.verdict === 'passed' ? 0 : 1, data: report, text: renderReport(report) };
+    context.progress.end(verdictWords[report.verdict]);
+    return { exitCode: verdictExitCode(report.verdict), data: report, text: verdictText(report) };
   },
 };
 
@@ -70,7 +71,7 @@ export const benchCommand: Command = {
     context.progress.start('bench');
     const report = await measureEngine(prepared, folder, verified, { ...judgeOptions(context), baseline });
     await saveReport(folder, report);
-    context.progress.end(report.verdict);
-    return { exitCode: report.verdict === 'passed' ? 0 : 1, data: report, text: renderReport(report) };
+    context.progress.end(verdictWords[report.verdict]);
+    return { exitCode: verdictExitCode(report.verdict), data: report, text: verdictText(report) };
   },
 };

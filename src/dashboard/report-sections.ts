@@ -1,7 +1,8 @@
 import { Benchmark, type SpeedTest } from '../model/benchmark.ts';
 import { type Html, type HtmlValue, html } from '../model/html.ts';
-import type { Finding, GateResult, Report } from '../model/report.ts';
+import type { Finding, GateResult, GoalVerdict, Report, VerdictOutcome } from '../model/report.ts';
 import { grouped, short } from '../model/show-number.ts';
+import { placeWords, verdictWords } from '../model/show-verdict.ts';
 import type { GithubLinks } from './github-links.ts';
 import { showLink, showTable } from './page-frame.ts';
 
@@ -15,7 +16,7 @@ const words = {
   failed: ['bad', '✗ failed'],
   skipped: ['wait', '– not run'],
   'not-applicable': ['soft', '– not applicable'],
-  'not-run': ['soft', '– not run: no device'],
+  'not-run': ['wait', '○ not run'],
 } as const;
 
 function showWord(status: keyof typeof words): Html {
@@ -30,14 +31,14 @@ export function showFigure(value: number | null): string {
   return Number.isInteger(value) ? grouped(value) : short(value);
 }
 
-export function showGoals({ goals }: Report): Html | false {
+export function showGoals({ goals, verdict }: Report): Html | false {
   if (goals.length === 0) return false;
   const rows = goals.map((goal) => [
     html`<code>${goal.metric}</code>`,
     html`<code>${goal.written}</code>`,
     showFigure(goal.measured),
     showFigure(goal.baseline),
-    html`${showWord(goal.status)}${goal.note !== null && html`<br><span class="soft">${goal.note}</span>`}`,
+    html`${showWord(goal.status)}${showNote(goal, verdict)}`,
   ]);
   const columns = [
     { head: 'Goal' },
@@ -47,6 +48,12 @@ export function showGoals({ goals }: Report): Html | false {
     { head: 'Verdict' },
   ];
   return html`<h2>Goals</h2>\n${showTable(columns, rows)}`;
+}
+
+function showNote({ status, note }: GoalVerdict, verdict: VerdictOutcome): Html | false {
+  const isForWantOfDevice = status === 'not-measured' && verdict === 'not-run-on-device';
+  const shown = isForWantOfDevice ? verdictWords[verdict] : note;
+  return shown !== null && html`<br><span class="soft">${shown}</span>`;
 }
 
 /** The figures of the plots as text: tokens per second with their spread, and the share of the physical limit. */
@@ -97,15 +104,18 @@ export function showSpread({ avg_ts, stddev_ts }: SpeedTest): string {
 }
 
 export function showGates({ gates }: Report): Html {
+  const hasPlaces = gates.some(({ ranOn, status }) => ranOn !== undefined || status === 'not-run');
   const rows = gates.map((gate) => [
     gate.gate,
     showWord(gate.status),
+    ...(hasPlaces ? [placeWords(gate)] : []),
     `${gate.seconds.toFixed(1)} s`,
     detailOf(gate),
   ]);
   const columns = [
     { head: 'Gate' },
     { head: 'Outcome' },
+    ...(hasPlaces ? [{ head: 'Where' }] : []),
     { head: 'Time', isFigure: true },
     { head: 'Figures' },
   ];
@@ -156,8 +166,22 @@ export function showConditions(report: Report): Html {
     ],
     ['Machine', `${environment.cpu}, ${environment.cores} cores, ${environment.kernel}`],
     ['Compiler', html`${environment.compiler} <code>${environment.compilerFlags.join(' ')}</code>`],
+    ...deviceRows(environment),
     ['Sandbox', `${protection.sandbox}: ${protection.reason}`],
     ['Repeat', html`<code>${report.repeat}</code>`],
   ];
   return html`<h2>Conditions</h2>\n${showTable([{ head: 'What' }, { head: 'How' }], rows)}`;
+}
+
+function deviceRows({ cuda }: Report['environment']): readonly (readonly HtmlValue[])[] {
+  if (cuda === undefined) return [];
+  const { compiler, flags, device } = cuda;
+  const gpu =
+    device === null
+      ? 'none on this runner'
+      : `${device.name}, compute capability ${device.computeCapability}, driver ${device.driver}`;
+  return [
+    ['CUDA', html`${compiler} <code>${flags.join(' ')}</code>`],
+    ['GPU', gpu],
+  ];
 }

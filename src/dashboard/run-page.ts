@@ -10,7 +10,7 @@ import { showAgents } from './agents-section.ts';
 import { type GithubLinks, linksOf, workflowLink } from './github-links.ts';
 import { framePage, reloadSeconds, showLink, showProse, showTable } from './page-frame.ts';
 import { showConditions, showFindings, showGates, showGoals, showSpeed } from './report-sections.ts';
-import { describeState, nameOf, showBadge } from './run-state.ts';
+import { describeState, nameOf, showBadge, statusWord } from './run-state.ts';
 import { showDuration, showTime } from './show-time.ts';
 
 /** Everything that the page of one run shows. */
@@ -53,7 +53,7 @@ ${report !== undefined && showConditions(report)}
 ${details.planText !== undefined && html`<details><summary>Plan</summary><div class="scroll">${markdown(details.planText)}</div></details>`}
 <details><summary>Constraint file</summary><pre tabindex="0">${run.state.input.text}</pre></details>
 ${details.log !== undefined && html`<details><summary>End of the runner’s log</summary><pre tabindex="0">${details.log}</pre></details>`}`;
-  return framePage(`Run ${run.number}: ${nameOf(run)}, ${run.state.status} · MetaInfer`, content, {
+  return framePage(`Run ${run.number}: ${nameOf(run)}, ${statusWord(run)} · MetaInfer`, content, {
     isMoving,
   });
 }

@@ -1,6 +1,7 @@
 import { type Html, html } from '../model/html.ts';
 import type { RunStep } from '../model/run.ts';
 import type { RunRecord } from '../model/run-record.ts';
+import { verdictWords } from '../model/show-verdict.ts';
 import { showTime } from './show-time.ts';
 
 const badges = {
@@ -8,6 +9,7 @@ const badges = {
   waiting: ['wait', '◔', 'waiting'],
   passed: ['good', '✓', 'passed'],
   failed: ['bad', '✗', 'failed'],
+  unverified: ['wait', '○', verdictWords['not-run-on-device']],
   cancelled: ['soft', '–', 'cancelled'],
   superseded: ['soft', '»', 'superseded'],
 } as const satisfies Record<RunRecord['state']['status'], readonly [string, string, string]>;
@@ -16,6 +18,10 @@ const badges = {
 export function showBadge({ state }: RunRecord): Html {
   const [kind, sign, word] = badges[state.status];
   return html`<span class="state ${kind}"><span aria-hidden="true">${sign}</span> ${word}</span>`;
+}
+
+export function statusWord({ state }: RunRecord): string {
+  return badges[state.status][2];
 }
 
 const doing = {
@@ -55,6 +61,8 @@ const endings = {
   waiting: '',
   passed: 'The engine is right and meets its goals.',
   failed: 'It ended without a usable engine.',
+  unverified:
+    'The runner has no GPU: nothing failed, and nothing ran on a device. Once a runner with a GPU serves its labels, “/metainfer retry” judges it there.',
   cancelled: 'It was cancelled. “/metainfer retry” takes it up again.',
   superseded: 'A newer constraint file took its place.',
 } as const;

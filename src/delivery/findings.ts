@@ -28,7 +28,7 @@ export function lineOf({ engine }: RunView, { gate, contract, file, line }: Find
   const isOfText = gate === 'static' || gate === 'build' || contract === null;
   if (line !== null || file === null || engine === undefined || isOfText) return line;
   const textOf = (path: string) => engine.files.find((candidate) => candidate.path === path)?.text;
-  const header = textOf(file.replace(/\.cpp$/, '.h')) ?? '';
+  const header = textOf(file.replace(/\.(?:cpp|cu)$/, '.h')) ?? '';
   const lines = (textOf(file) ?? '').split('\n');
   // What computes gives nothing back and writes into a view; where nothing is like that, the first function will do.
   for (const kind of [/^void (\w+)\(/gm, /^[a-z][^(;\n]{0,200}\b(\w+)\(/gm]) {
@@ -97,7 +97,7 @@ export function findSlowPlace(view: RunView): SlowPlace | undefined {
   if (report === undefined) return undefined;
   const missed = report.goals.filter((goal) => goal.status === 'missed' && speedGoals.test(goal.metric));
   const benchmark = benchmarkOf(report);
-  const source = engine?.files.find((file) => file.path === 'linear_dense.cpp');
+  const source = engine?.files.find(({ path }) => /^linear_dense\.(?:cpp|cu)$/.test(path));
   if (missed.length === 0 || benchmark === null || source === undefined) return undefined;
   const line = 1 + source.text.split('\n').findIndex((text) => /^void \w+\(/.test(text));
   const goals = missed.map(

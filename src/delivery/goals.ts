@@ -4,6 +4,7 @@ import { type Metric, type MetricName, metrics } from '../model/metrics.ts';
 import type { GoalVerdict, Report } from '../model/report.ts';
 import { showBytes } from '../model/show-bytes.ts';
 import { short } from '../model/show-number.ts';
+import { verdictWords as outcomeWords } from '../model/show-verdict.ts';
 import { paragraphs, table } from './markdown.ts';
 
 /** The benchmark of a report; null where none ran. */
@@ -79,6 +80,12 @@ const verdictWords: Readonly<Record<GoalVerdict['status'], string>> = {
   'not-measured': '⚠️ not measured',
 };
 
+function goalInWords({ status, note }: GoalVerdict, { verdict }: Report): string {
+  if (status !== 'not-measured') return verdictWords[status];
+  const why = verdict === 'not-run-on-device' ? outcomeWords[verdict] : note;
+  return why === null ? verdictWords[status] : `${verdictWords[status]}: ${inlineText(why, 160)}`;
+}
+
 /** Every goal of the constraint file with what was measured. */
 export function renderGoals(report: Report): string {
   const benchmark = benchmarkOf(report);
@@ -88,9 +95,7 @@ export function renderGoals(report: Report): string {
     showMeasured(goal),
     spreadOf(goal.metric, benchmark),
     shareOfLimit(goal.metric, benchmark),
-    goal.status === 'not-measured' && goal.note !== null
-      ? `${verdictWords[goal.status]}: ${inlineText(goal.note, 160)}`
-      : verdictWords[goal.status],
+    goalInWords(goal, report),
   ]);
   if (rows.length === 0) return 'The constraint file sets no goals.';
   const head = ['Goal', 'Wanted', 'Measured', 'Spread', 'Of the physical limit', 'Verdict'];

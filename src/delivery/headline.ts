@@ -1,6 +1,7 @@
 import { shorten } from '../model/escape-text.ts';
 import type { Report } from '../model/report.ts';
 import type { RunState } from '../model/run.ts';
+import { verdictWords } from '../model/show-verdict.ts';
 import { speedInWords } from './goals.ts';
 import { count, listWords } from './markdown.ts';
 import { hasEnded, standingOf, stepAt, stepName } from './run-progress.ts';
@@ -13,6 +14,7 @@ const marks = {
   runner: '⏳',
   passed: '✅',
   failed: '❌',
+  unverified: '⚪',
   cancelled: '⏹️',
   superseded: '⏹️',
 } as const;
@@ -33,6 +35,7 @@ export function stateInWords(view: RunView): string {
   const standing = standingOf(view);
   if (standing === 'passed') return report === undefined ? 'passed' : `passed: ${verdictInWords(report)}`;
   if (standing === 'failed') return failureInWords(view);
+  if (standing === 'unverified') return verdictWords['not-run-on-device'];
   if (standing === 'cancelled') return 'cancelled';
   if (standing === 'superseded') {
     return run.supersededBy === null

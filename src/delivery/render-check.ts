@@ -1,14 +1,15 @@
 import type { CheckAnnotation, CheckConclusion, CheckDraft } from '../model/delivery.ts';
 import { inlineText, shorten } from '../model/escape-text.ts';
-import type { GateResult } from '../model/report.ts';
+import type { Report } from '../model/report.ts';
 import { findingsOf, lineOf, repositoryPath } from './findings.ts';
-import { gateMeaning } from './gate-meaning.ts';
 import { benchmarkOf, renderConditions, renderGoals, renderSpeed } from './goals.ts';
 import { checkTitle } from './headline.ts';
 import { limitBytes } from './limit-body.ts';
-import { paragraphs, table } from './markdown.ts';
+import { paragraphs } from './markdown.ts';
 import { renderFailure } from './render-failure.ts';
+import { renderGates } from './render-gates.ts';
 import { renderPlotImage } from './render-status.ts';
+import { renderUnverified } from './render-unverified.ts';
 import { renderWaiting } from './render-waiting.ts';
 import { hasEnded, renderProgress, type Standing, standingOf, withCurrentReport } from './run-progress.ts';
 import type { RunView } from './run-view.ts';
@@ -33,9 +34,13 @@ export function renderCheck(given: RunView): CheckDraft {
   };
 }
 
-/** Anything but a pass must not look like one: neutral would let a required check through. */
+/**
+ * Anything but a pass must not look like one. Neutral lets a required check through, so it is for an engine alone that
+ * nothing speaks against: its pull request stays a draft, which cannot be merged, and the title says why.
+ */
 function concludeAs(view: RunView, standing: Standing): CheckConclusion {
   if (standing === 'passed') return 'success';
+  if (standing === 'unverified') return 'neutral';
   if (standing === 'cancelled' || standing === 'superseded') return 'cancelled';
   const { failure, github } = view.run.state;
   if (failure?.code === 'WORKFLOW_MISSING' || failure?.code === 'NOT_PERMITTED') return 'action_required';
@@ -55,6 +60,7 @@ function renderSummary(view: RunView): string {
   if (!hasEnded(standingOf(view))) return paragraphs(renderWaiting(view), renderProgress(view));
   return paragraphs(
     renderFailure(view),
+    renderUnverified(view),
     view.report !== undefined && renderGoals(view.report),
     view.report === undefined && renderProgress(view),
     renderPlotImage(view),
@@ -67,32 +73,22 @@ function renderText(view: RunView): string {
   const speed =
     benchmark === null ? '' : paragraphs('### Speed', renderSpeed(benchmark), renderConditions(benchmark));
   const { compiler, cpu, protection } = report.environment;
-  const where = `${inlineText(cpu, 80)}, ${inlineText(compiler, 120)}; sandbox: ${protection.sandbox}. Engine tree \`${report.engine.treeSha256.slice(0, 16)}\`, run seed ${report.inputs.runSeed}.`;
+  const where = `${inlineText(cpu, 80)}, ${inlineText(compiler, 120)}${deviceInWords(report)}; sandbox: ${protection.sandbox}. Engine tree \`${report.engine.treeSha256.slice(0, 16)}\`, run seed ${report.inputs.runSeed}.`;
   return limitBytes(
     paragraphs('### Gates', renderGates(report.gates), speed, '### Where', where),
     'Cut here; the run has the rest.',
   );
 }
 
-const gateWords: Readonly<Record<GateResult['status'], string>> = {
-  passed: '✅ passed',
-  failed: '❌ failed',
-  skipped: '⚠️ not run',
-  'not-applicable': '– not applicable',
-  'not-run': '– not run: no device',
-};
-
-function renderGates(gates: readonly GateResult[]): string {
-  const rows = gates.map((gate) => [
-    `\`${gate.gate}\``,
-    gate.reason === null
-      ? gateWords[gate.status]
-      : `${gateWords[gate.status]}: ${inlineText(gate.reason, 160)}`,
-    gate.findings.length === 0 ? '' : String(gate.findings.length),
-    `${gate.seconds.toFixed(1)} s`,
-    gateMeaning[gate.gate],
-  ]);
-  return table(['Gate', 'Outcome', 'Findings', 'Time', 'Holds that'], rows, [2, 3]);
+/** Compiler and GPU of a CUDA engine, or that there was none. */
+function deviceInWords({ environment: { cuda } }: Report): string {
+  if (cuda === undefined) return '';
+  const { compiler, device } = cuda;
+  const gpu =
+    device === null
+      ? 'no GPU'
+      : `${inlineText(device.name, 80)} (compute capability ${inlineText(device.computeCapability, 10)}), driver ${inlineText(device.driver, 40)}`;
+  return `, ${inlineText(compiler, 120)}, ${gpu}`;
 }
 
 /** Findings at their lines, in the Files tab too. Annotations are plain text. */

@@ -97,8 +97,14 @@ function renderBuild(view: RunView): string {
   ];
   return paragraphs(
     codeBlock(commands.join('\n'), 'sh'),
-    `\`MODEL\` is a folder with the model's \`config.json\` and \`*.safetensors\`${view.plan?.tokenizer.model === 'none' ? '' : ' and `tokenizer.json`'}. C++20, no dependency beyond the standard library.`,
+    `\`MODEL\` is a folder with the model's \`config.json\` and \`*.safetensors\`${view.plan?.tokenizer.model === 'none' ? '' : ' and `tokenizer.json`'}. ${needs(view)}`,
   );
+}
+
+function needs({ run }: RunView): string {
+  return run.state.constraints?.hardware.platform === 'cuda'
+    ? 'C++20 and CUDA C++: it takes nvcc of the CUDA toolkit to compile and a GPU to run, and no library beyond these.'
+    : 'C++20, no dependency beyond the standard library.';
 }
 
 function renderChecks({ run }: RunView): string {

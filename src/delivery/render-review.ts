@@ -9,7 +9,9 @@ import { details, listWords, paragraphs } from './markdown.ts';
 import { type Note, placeComments } from './place-comments.ts';
 import { filesByModel } from './provenance-summary.ts';
 import { nextStep } from './render-failure.ts';
+import { renderGates } from './render-gates.ts';
 import { movedInWords, renderPlotImage } from './render-status.ts';
+import { renderUnverified } from './render-unverified.ts';
 import { standingOf, withCurrentReport } from './run-progress.ts';
 import type { RunView } from './run-view.ts';
 
@@ -35,6 +37,8 @@ export function renderReview(given: RunView, files: readonly ChangedFile[]): Rev
   const body = paragraphs(
     `**${inlineText(headline(view))}**`,
     renderOpening(view, inPlace),
+    renderUnverified(view),
+    standingOf(view) === 'unverified' && view.report !== undefined && renderGates(view.report.gates),
     rest.length > 0 &&
       paragraphs(inPlace > 0 ? 'Findings without a line in this diff:' : 'Findings:', rest.join('\n')),
     view.report !== undefined && renderGoals(view.report),

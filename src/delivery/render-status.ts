@@ -9,6 +9,7 @@ import { limitBody } from './limit-body.ts';
 import { details, link, paragraphs, table } from './markdown.ts';
 import { renderFailure } from './render-failure.ts';
 import { adviseOnProblems, renderProblems } from './render-problems.ts';
+import { renderUnverified } from './render-unverified.ts';
 import { renderWaiting } from './render-waiting.ts';
 import { attemptRows, hasEnded, renderProgress, standingOf, withCurrentReport } from './run-progress.ts';
 import type { RunView } from './run-view.ts';
@@ -24,6 +25,7 @@ export function renderIssueStatus(given: RunView): string {
       renderLead(view, 'issue'),
       renderWaiting(view),
       renderFailure(view),
+      renderUnverified(view),
       view.report === undefined ? renderProgress(view) : renderGoals(view.report),
       renderAgentSummary(view),
       renderAttempts(view),
@@ -43,6 +45,7 @@ export function renderPullStatus(given: RunView): string {
       renderLead(view, 'pull'),
       renderWaiting(view),
       renderFailure(view),
+      renderUnverified(view),
       view.report !== undefined && renderGoals(view.report),
       renderBenchmark(view),
       !hasEnded(standingOf(view)) && renderProgress(view),
@@ -77,6 +80,8 @@ function renderLead(view: RunView, page: 'issue' | 'pull'): string {
         : `Built, verified and timed at ${commit(view)}. Ready for review${source.kind === 'issue' ? `; merging it closes #${source.number}` : ''}.`;
     case 'failed':
       return pull !== '' && page === 'issue' ? `The attempt is in ${pull}, still a draft.` : '';
+    case 'unverified':
+      return pull !== '' && page === 'issue' ? `The engine is in ${pull}, a draft.` : '';
     case 'cancelled':
       return 'Stopped as asked. `/metainfer retry` takes it up again.';
     case 'superseded':

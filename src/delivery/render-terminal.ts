@@ -1,10 +1,12 @@
 import { inlineText, messageLines } from '../model/escape-text.ts';
+import { listCoverage } from '../model/show-verdict.ts';
 import { agentsOf, renderAgentSummary } from './agent-texts.ts';
 import { findingLine, findingsOf } from './findings.ts';
 import { failureInWords, verdictInWords } from './headline.ts';
 import { paragraphs } from './markdown.ts';
 import { nextStep } from './render-failure.ts';
 import { isRefusedText, movedInWords } from './render-status.ts';
+import { adviseOnDevice } from './render-unverified.ts';
 import { standingOf, withCurrentReport } from './run-progress.ts';
 import { engineName, type RunView } from './run-view.ts';
 
@@ -15,6 +17,7 @@ import { engineName, type RunView } from './run-view.ts';
 export function renderTerminalComment(given: RunView): string | null {
   const view = withCurrentReport(given);
   const standing = standingOf(view);
+  if (standing === 'unverified') return renderUnverifiedEnd(view);
   if (isRefusedText(view) || (standing !== 'passed' && standing !== 'failed')) return null;
   const pull = view.run.state.github?.pullNumber;
   if (standing === 'passed') {
@@ -38,6 +41,19 @@ export function renderTerminalComment(given: RunView): string | null {
       agentsOf(view) !== undefined &&
       messageLines(view.run.state.failure?.message ?? ''),
     `**What to do:** ${nextStep(view)}`,
+    renderAgentSummary(view),
+  );
+}
+
+/** The status comment has the gates; who reads this by mail wants to know what it means and what to do. */
+function renderUnverifiedEnd(view: RunView): string {
+  const pull = view.run.state.github?.pullNumber;
+  const where = pull === undefined ? '' : ` The engine is in #${pull}, a draft.`;
+  const covered = view.report === undefined ? [] : listCoverage(view.report);
+  return paragraphs(
+    `⚪ **${inlineText(engineName(view))}**: not run on a device, for the runner has no GPU. Nothing failed, and it is not a pass.${where}`,
+    covered.map((line) => `- ${line}`).join('\n'),
+    `**What to do:** ${adviseOnDevice(view)}`,
     renderAgentSummary(view),
   );
 }

@@ -12,6 +12,7 @@ export type Standing =
   | 'runner'
   | 'passed'
   | 'failed'
+  | 'unverified'
   | 'cancelled'
   | 'superseded';
 
@@ -25,7 +26,7 @@ export function standingOf(view: Pick<RunView, 'run' | 'waitingBehind'>): Standi
 }
 
 export function hasEnded(standing: Standing): boolean {
-  return ['passed', 'failed', 'cancelled', 'superseded'].includes(standing);
+  return ['passed', 'failed', 'unverified', 'cancelled', 'superseded'].includes(standing);
 }
 
 /** Steps that look at a report: a run that stopped elsewhere has none that speaks of what it made. */
@@ -36,7 +37,8 @@ export function withCurrentReport(view: RunView): RunView {
   const { failure } = view.run.state;
   const standing = standingOf(view);
   const isVerdict = failure?.code === 'VERDICT_FAILED' && judgingSteps.has(failure.step);
-  if (standing === 'passed' || (standing === 'failed' && isVerdict)) return view;
+  const isJudged = standing === 'passed' || standing === 'unverified';
+  if (isJudged || (standing === 'failed' && isVerdict)) return view;
   const { report: _, ...rest } = view;
   return rest;
 }

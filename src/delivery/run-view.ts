@@ -42,6 +42,8 @@ export interface RunView {
   readonly problems?: RunDocuments['problems'];
   /** As published. */
   readonly engine?: RunDocuments['engine'];
+  /** As the runner of the newest judgement calls itself. */
+  readonly runner?: RunDocuments['result']['runner'];
   /** Tail of the harness's log. */
   readonly log?: RunDocuments['log'];
   readonly timeline: readonly TimelineEntry[];

@@ -6,7 +6,11 @@ import type { AppContext } from './app-context.ts';
 
 /** A constraint text as it came through GitHub, with what it means. Nothing is read from this machine's disk. */
 export function parseFromGithub(context: AppContext, text: string): ParsedConstraints {
-  return parseConstraints(text, { origin: 'github', catalogModels: context.catalog.models });
+  return parseConstraints(text, {
+    origin: 'github',
+    catalogModels: context.catalog.models,
+    catalogPlatforms: context.catalog.platforms,
+  });
 }
 
 /**

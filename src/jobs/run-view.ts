@@ -18,10 +18,11 @@ export async function makeRunView(
   > = {},
 ): Promise<RunView> {
   const { store } = context;
-  const [plan, problems, report, engine, log, timeline, attempts, waitingBehind] = await Promise.all([
+  const [plan, problems, report, result, engine, log, timeline, attempts, waitingBehind] = await Promise.all([
     store.readDocument(run.id, 'plan'),
     store.readDocument(run.id, 'problems'),
     store.readDocument(run.id, 'report'),
+    store.readDocument(run.id, 'result'),
     store.readDocument(run.id, 'engine'),
     store.readDocument(run.id, 'log'),
     store.readTimeline(run.id),
@@ -33,6 +34,7 @@ export async function makeRunView(
     ...(plan === undefined ? {} : { plan, planText: renderPlan(plan) }),
     ...(problems === undefined ? {} : { problems }),
     ...(report === undefined ? {} : { report }),
+    ...(result === undefined ? {} : { runner: result.runner }),
     ...(engine === undefined ? {} : { engine }),
     ...(log === undefined ? {} : { log }),
     timeline,

@@ -4,6 +4,7 @@ import type { Catalog } from '../model/catalog.ts';
 import { AppError } from '../model/errors.ts';
 import type { Report } from '../model/report.ts';
 import { RunnerResult } from '../model/result.ts';
+import { verdictExitCode, verdictWords } from '../model/show-verdict.ts';
 import { programVersion } from '../preparation/package-root.ts';
 import { type PreparedEngine, prepareEngine } from '../preparation/prepare-engine.ts';
 import { readRequest } from '../preparation/read-request.ts';
@@ -30,8 +31,8 @@ export interface JudgeRequestOptions extends JudgeOptions {
 export interface Judgement {
   readonly result: RunnerResult;
   readonly report: Report | null;
-  /** 0 passed · 1 failed · 2, 3, 4 nothing was judged. */
-  readonly exitCode: 0 | 1 | 2 | 3 | 4;
+  /** 0 passed · 1 failed · 2, 3, 4 nothing was judged · 5 not run on a device. */
+  readonly exitCode: 0 | 1 | 2 | 3 | 4 | 5;
 }
 
 /**
@@ -53,7 +54,7 @@ export async function judgeRequest(
     await refuseUnreadable(folder);
     treeSha256 = hashEngineTree(folder);
     const report = await judge(await openEngine(folder, request, options), folder, options);
-    const exitCode = report.verdict === 'passed' ? 0 : 1;
+    const exitCode = verdictExitCode(report.verdict);
     return finish({ outcome: 'judged', failure: null }, { report, exitCode });
   } catch (error) {
     options.signal.throwIfAborted();
@@ -106,8 +107,9 @@ async function judge(
 ): Promise<Report> {
   const verified = await verifyFolder(prepared, folder, options);
   // A wrong engine's speed means nothing.
-  if (verified.verdict !== 'passed') return verified;
-  options.onNote('verification passed; timing');
+  if (verified.verdict === 'failed') return verified;
+  // Without a device the timed gates say so themselves.
+  options.onNote(`verification ${verdictWords[verified.verdict]}; timing`);
   return measureEngine(prepared, folder, verified, options);
 }
 

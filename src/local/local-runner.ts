@@ -8,6 +8,7 @@ import { Report } from '../model/report.ts';
 import type { LocalStep, RunEvent, RunState, RunStep } from '../model/run.ts';
 import { tokensOf } from '../model/spending.ts';
 import { generationTask } from '../pipeline/agent-transitions.ts';
+import { isUnverified, lacksDevice } from '../pipeline/unverified.ts';
 import { effectsOf, step } from '../pipeline.ts';
 import { startAgentWork } from '../plan/agent-work.ts';
 import { composePrepared, type PreparedEngine, prepareEngine } from '../preparation/prepare-engine.ts';
@@ -187,7 +188,17 @@ function describe(event: RunEvent, { agents }: RunState): string {
     const settled = agents.contracts.filter(({ status }) => status !== 'open').length;
     return `${settled} of ${agents.contracts.length} contracts, ${tokensOf(agents.spent)} tokens so far`;
   }
-  if (event.type === 'verified') return event.outcome.passed ? 'all gates green' : 'failed';
-  if (event.type === 'benchmarked') return event.outcome.passed ? 'goals met' : 'failed';
+  if (event.type === 'verified') {
+    if (event.outcome.passed) return 'all gates green';
+    return lacksDevice(event.outcome) ? unrun(event.outcome.notRun) : 'failed';
+  }
+  if (event.type === 'benchmarked') {
+    if (event.outcome.passed) return 'goals met';
+    return isUnverified(undefined, event.outcome) ? unrun(event.outcome.notRun) : 'failed';
+  }
   return 'done';
+}
+
+function unrun(gates: readonly string[] | undefined): string {
+  return `not run on a device: ${(gates ?? []).join(', ')}`;
 }

@@ -86,7 +86,9 @@ const GithubTrail = z.strictObject({
 });
 export type GithubTrail = z.infer<typeof GithubTrail>;
 
-const runStatuses = ['running', 'waiting', 'passed', 'failed', 'cancelled', 'superseded'] as const;
+/** unverified: nothing failed, and gates that need a device had none. */
+const endings = ['passed', 'failed', 'unverified', 'cancelled', 'superseded'] as const;
+const runStatuses = ['running', 'waiting', ...endings] as const;
 
 /** Everything a run needs to be taken up again by another process. Serialises to JSON without loss. */
 export const RunState = z.strictObject({
@@ -97,7 +99,7 @@ export const RunState = z.strictObject({
   next: RunStep.nullable(),
   waitingFor: z.enum(['approval', 'workflow']).optional(),
   /** How the run ends once `conclude` has said so on GitHub. */
-  ending: z.enum(['passed', 'failed', 'cancelled', 'superseded']).optional(),
+  ending: z.enum(endings).optional(),
   /** Plan only: generation waits for somebody who is allowed to ask for it. */
   holdAfterPlan: z.boolean().optional(),
   github: GithubTrail.optional(),
@@ -192,7 +194,7 @@ export type RunEvent =
   | {
       readonly type: 'judged';
       readonly verification: VerificationOutcome;
-      /** Null where the engine failed a gate and was not timed. */
+      /** Null where the engine failed a gate, or had no device, and was not timed. */
       readonly benchmark: BenchmarkOutcome | null;
     }
   | { readonly type: 'concluded' }

@@ -6,11 +6,14 @@ import { type GateResult, type GoalVerdict, gateNames, type Report } from '../..
 import { decideOutcome } from '../../model/verdict.ts';
 import { ArtifactRefusal } from './artifact-refusal.ts';
 import { checkBenchmark } from './check-benchmark.ts';
+import { checkPlaces } from './check-places.ts';
 
 /** What our own store says that a report must be about. */
 export interface ExpectedReport {
   readonly constraintsSha256: string;
   readonly treeSha256: string;
+  /** `hardware.platform` of the constraint file: where its engine must have run. */
+  readonly platform: string;
   /** Of the constraint file: what every goal is judged by again. */
   readonly goals: Constraints['goals']['require'];
   readonly fidelity: Constraints['goals']['fidelity'];
@@ -42,6 +45,7 @@ export function checkReport(report: Report, expected: ExpectedReport): void {
   const benchmark = parsed.data;
   checkOrder(report.gates);
   for (const gate of report.gates) checkGate(gate);
+  checkPlaces(report, expected.platform);
   for (const goal of report.goals) checkGoal(goal);
   const decided = decideOutcome(report.gates, report.goals);
   if (decided !== report.verdict) {

@@ -1,8 +1,10 @@
 import { readArtifact } from '../../adapters/runner/read-artifact.ts';
 import { maxArtifactBytes } from '../../adapters/runner/unzip-artifact.ts';
 import { AppError } from '../../model/errors.ts';
+import type { Report } from '../../model/report.ts';
 import type { RunEvent } from '../../model/run.ts';
 import type { RunRecord } from '../../model/run-record.ts';
+import { verdictWords } from '../../model/show-verdict.ts';
 import { benchmarkOutcome, verificationOutcome } from '../../verification/report-outcomes.ts';
 import { type AppContext, clientOf } from '../app-context.ts';
 import { withGenerationRecord } from '../with-generation-record.ts';
@@ -24,6 +26,7 @@ export async function judge(context: AppContext, run: RunRecord): Promise<RunEve
     engineCommit: github.engineCommit,
     constraintsSha256: state.constraintsSha256!,
     treeSha256: state.engineTreeSha256!,
+    platform: state.constraints!.hardware.platform,
     goals: state.constraints!.goals.require,
     fidelity: state.constraints!.goals.fidelity,
   });
@@ -49,11 +52,15 @@ export async function judge(context: AppContext, run: RunRecord): Promise<RunEve
   await context.store.saveDocument(run.id, 'report', report);
   const verification = verificationOutcome(report, `${github.enginePath}/report.json`);
   const benchmark = verification.passed ? benchmarkOutcome(report) : null;
-  const red = report.gates.find(({ status }) => status === 'failed');
-  const outcome =
-    report.verdict === 'passed' ? 'passed' : red === undefined ? 'goal missed' : `failed: ${red.gate}`;
-  await context.store.endAttempt(run.id, requestId, outcome);
+  await context.store.endAttempt(run.id, requestId, outcomeOf(report));
   return { type: 'judged', verification, benchmark };
+}
+
+/** The attempt in one phrase. */
+function outcomeOf({ verdict, gates }: Report): string {
+  if (verdict !== 'failed') return verdictWords[verdict];
+  const red = gates.find(({ status }) => status === 'failed');
+  return red === undefined ? 'goal missed' : `failed: ${red.gate}`;
 }
 
 function noArtifact(conclusion: string | undefined): AppError {

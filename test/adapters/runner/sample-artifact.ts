@@ -21,6 +21,7 @@ export const expected: ExpectedArtifact = {
       ...{ baseline: 'llama.cpp', written: '>= 0.7x llama.cpp' },
     },
   ],
+  platform: 'cpu-x86_64',
   fidelity: { mean_kld: 1e-6, top1_agreement: 0.99 },
 };
 export const judged: RunnerResult = {

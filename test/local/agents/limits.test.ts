@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Catalog, Selection } from '../../../src/model/catalog.ts';
 import { tokensOf } from '../../../src/model/spending.ts';
-import { exitCodeOf } from '../../../src/pipeline.ts';
+import { exitCodeOf } from '../../../src/pipeline/exit-code.ts';
 import { openKnowledge } from '../../../src/preparation/knowledge-base.ts';
 import { makeTestCache } from '../../fixtures/test-cache.ts';
 import { repliesFromKnowledge } from '../../support/model-server/knowledge-replies.ts';
