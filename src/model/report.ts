@@ -19,6 +19,9 @@ export const gateNames = [
 export const GateName = z.enum(gateNames);
 export type GateName = z.infer<typeof GateName>;
 
+/** They need a clock; all others are correctness gates. */
+export const timedGates: ReadonlySet<GateName> = new Set(['bench', 'physics']);
+
 /** One failure with its place. `contract` and `file` are null where the failure belongs to no single one. */
 export const Finding = z.strictObject({
   gate: GateName,

@@ -2,10 +2,10 @@ import type { Constraints } from '../model/constraints.ts';
 import type { Gate } from '../model/contract.ts';
 import type { ModelFacts, TokenizerFacts } from '../model/model-facts.ts';
 import type { Finding, GateName, GateResult, Measurements } from '../model/report.ts';
-import type { Toolchain } from './build.ts';
 import type { EngineClient } from './protocol-client.ts';
 import { Random } from './random.ts';
 import type { Limits } from './sandbox.ts';
+import type { Toolchain } from './toolchain.ts';
 
 /** One contract of the engine under test: what knowledge says, and which files of the engine fill it. */
 export interface EngineContract {
@@ -77,14 +77,20 @@ export interface GateContext {
   readonly runSeed: number;
   readonly scratchFolder: string;
   readonly toolchain: Toolchain;
-  /** Set by the build gate. */
-  readonly binaries: { plain?: string; sanitized?: string };
+  /**
+   * Set by the build gate. Of an engine for a GPU, `plain` needs one; `emulated`, and there `sanitized`, run without,
+   * and `emulated` is built on first use where the gate left it out.
+   */
+  readonly binaries: { plain?: string; sanitized?: string; emulated?: string };
   readonly checkProvenance: (folder: string) => Promise<readonly Finding[]>;
   readonly renderConfigHeader: RenderConfigHeader;
   readonly oracle: (ids: readonly number[]) => Promise<OracleRun>;
   /** Writes a copy of the checkpoint to `folder` in which one tensor differs, in rows that `ids` use. */
   readonly perturb: (tensor: string, ids: readonly number[], folder: string) => Promise<void> | void;
-  /** Starts a fresh process and loads `folder` (default: the checkpoint). The caller quits it. */
+  /**
+   * Starts a fresh process and loads `folder` (default: the checkpoint). The caller quits it. An engine for a GPU runs in
+   * emulation where there is none.
+   */
   readonly openEngine: (options?: {
     readonly build?: 'plain' | 'sanitized';
     readonly folder?: string;
@@ -102,6 +108,12 @@ export interface Effort {
   readonly variants: boolean;
   /** Whether the sanitized build is made and run. */
   readonly sanitize: boolean;
+  /** Tokens that the engine itself may work through in one sequence; default 20 times the oracle's. */
+  readonly engineTokens?: number;
+  /** Answers in which gate text waits for an end-of-text token; default as many as one hardly ever misses it in. */
+  readonly endAttempts?: number;
+  /** Whether a whole engine for a GPU runs in host emulation where there is no GPU; absent: it doesn't. */
+  readonly emulate?: boolean;
   /** For the programs of the unit gate, where they are to be tighter than the usual ones. */
   readonly unitLimits?: Partial<Limits>;
 }
@@ -114,6 +126,10 @@ export interface GateOutcome {
   readonly measurements?: Measurements;
   /** The engine has nothing that this gate could check: why. */
   readonly notApplicable?: string;
+  /** This machine lacks what the gate needs: why. */
+  readonly notRun?: string;
+  /** Where the code under test ran, if the runner can't tell. */
+  readonly ranOn?: NonNullable<GateResult['ranOn']>;
 }
 
 /** A stream of its own per gate, so that one gate's draws don't depend on another's. */
@@ -157,5 +173,6 @@ export function contractOfFile(engine: EngineUnderTest, file: string | null): st
 
 export function statusOf(outcome: GateOutcome): GateResult['status'] {
   if (outcome.notApplicable !== undefined) return 'not-applicable';
+  if (outcome.notRun !== undefined && outcome.findings.length === 0) return 'not-run';
   return outcome.findings.length === 0 ? 'passed' : 'failed';
 }

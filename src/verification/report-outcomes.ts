@@ -1,8 +1,7 @@
-import type { Report } from '../model/report.ts';
+import { type Report, timedGates } from '../model/report.ts';
 import type { BenchmarkOutcome, VerificationOutcome } from '../model/run.ts';
 import { localise } from './localise.ts';
 
-const timedGates: ReadonlySet<string> = new Set(['bench', 'physics']);
 const shownFindings = 20;
 
 /** What every gate but the timed ones concluded, fidelity goals included. */

@@ -1,4 +1,5 @@
-import { type GateName, type GateResult, gateNames } from '../model/report.ts';
+import { noDeviceReason } from '../model/device-words.ts';
+import { type GateName, type GateResult, gateNames, timedGates } from '../model/report.ts';
 import { EngineFailure } from './engine-channel.ts';
 import {
   type GateContext,
@@ -7,6 +8,7 @@ import {
   placeFindings,
   statusOf,
 } from './gate-context.ts';
+import { type GatePlace, gatePlace } from './gate-place.ts';
 import { runBuildGate } from './gates/build.ts';
 import { runDeterminismGate } from './gates/determinism.ts';
 import { runEdgesGate } from './gates/edges.ts';
@@ -20,7 +22,7 @@ import { runTraceGate } from './gates/trace.ts';
 import { runUnitGate } from './gates/unit.ts';
 
 /** The gates that need no clock; bench and physics follow in a step of their own. */
-export const correctnessGates = gateNames.filter((gate) => gate !== 'bench' && gate !== 'physics');
+export const correctnessGates = gateNames.filter((gate) => !timedGates.has(gate));
 type CorrectnessGate = Exclude<GateName, 'bench' | 'physics'>;
 
 const functions: Readonly<Record<CorrectnessGate, GateFunction>> = {
@@ -73,8 +75,13 @@ async function runOne(context: GateContext, gate: CorrectnessGate): Promise<Gate
   }
 }
 
+/** A gate that this machine can say nothing about. */
+export function notRun(gate: GateName, reason: string = noDeviceReason): GateResult {
+  return { gate, status: 'not-run', reason, seconds: 0, findings: [], measurements: {} };
+}
+
 function skipped(gate: GateName, reason: string): GateResult {
-  return { gate, status: 'skipped', reason, seconds: 0, findings: [], measurements: {} };
+  return { ...notRun(gate, reason), status: 'skipped' };
 }
 
 /**
@@ -86,20 +93,30 @@ function needsOf(gate: CorrectnessGate, { engine }: GateContext): readonly Corre
   return gate === 'unit' && isWritten ? ['static'] : needs[gate];
 }
 
-/** Why a gate can't run after these results; undefined where it can. */
+/** The result of a gate that can't run after these results, or not here; undefined where it can. */
 function obstacle(
   gate: CorrectnessGate,
   context: GateContext,
   results: readonly GateResult[],
   stopAtFirst: boolean,
-): string | undefined {
+): GateResult | undefined {
   const red = results.find((result) => result.status === 'failed');
-  if (stopAtFirst && red !== undefined) return `gate ${red.gate} failed`;
-  const missing = needsOf(gate, context).find((needed) => {
-    const status = results.find((result) => result.gate === needed)?.status;
-    return status === 'failed' || status === 'skipped';
-  });
-  return missing === undefined ? undefined : `it needs gate ${missing}, which did not pass`;
+  if (stopAtFirst && red !== undefined) return skipped(gate, `gate ${red.gate} failed`);
+  const needed = needsOf(gate, context).flatMap(
+    (name) => results.find((result) => result.gate === name) ?? [],
+  );
+  const missing = needed.find(({ status }) => status === 'failed' || status === 'skipped');
+  if (missing !== undefined) return skipped(gate, `it needs gate ${missing.gate}, which did not pass`);
+  // It says nothing, neither for nor against what rests on it.
+  const silent = needed.find(({ status }) => status === 'not-run');
+  if (silent !== undefined) return notRun(gate, silent.reason ?? undefined);
+  return gatePlace(gate, context) === 'nowhere' ? notRun(gate) : undefined;
+}
+
+/** The host goes without saying. */
+function ranOn(place: GatePlace, outcome: GateOutcome): Pick<GateResult, 'ranOn'> {
+  if (outcome.ranOn !== undefined) return { ranOn: outcome.ranOn };
+  return place === 'device' || place === 'emulation' ? { ranOn: place } : {};
 }
 
 /** Runs the gates in their order and says of each what came out or why it did not run. */
@@ -109,9 +126,9 @@ export async function runGates(context: GateContext, options: RunGatesOptions = 
   ) as CorrectnessGate[];
   const results: GateResult[] = [];
   for (const gate of wanted) {
-    const reason = obstacle(gate, context, results, options.stopAtFirstFailure === true);
-    if (reason !== undefined) {
-      results.push(skipped(gate, reason));
+    const left = obstacle(gate, context, results, options.stopAtFirstFailure === true);
+    if (left !== undefined) {
+      results.push(left);
       continue;
     }
     options.onProgress?.({ gate, status: 'started', seconds: 0 });
@@ -123,7 +140,8 @@ export async function runGates(context: GateContext, options: RunGatesOptions = 
     results.push({
       gate,
       status,
-      reason: outcome.notApplicable ?? null,
+      ...(status === 'not-run' ? {} : ranOn(gatePlace(gate, context), outcome)),
+      reason: outcome.notApplicable ?? outcome.notRun ?? null,
       seconds,
       findings,
       measurements: outcome.measurements ?? {},

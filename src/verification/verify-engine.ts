@@ -1,16 +1,18 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../model/errors.ts';
-import { countParameters } from '../model/parameter-count.ts';
 import type { Finding, GateResult } from '../model/report.ts';
-import type { Toolchain } from './build.ts';
+import { defaultEffort } from './effort.ts';
+import { buildEmulated } from './emulated-build.ts';
 import type { Effort, EngineUnderTest, GateContext, OracleRun, RenderConfigHeader } from './gate-context.ts';
+import { binaryFor, codePlace, type GatePlace } from './gate-place.ts';
 import { weightFileBytes } from './gates/broken-checkpoints.ts';
 import { openEngine } from './open-engine.ts';
 import { type Oracle, openOracle } from './oracle.ts';
 import { writePerturbedCopy } from './perturbed-copy.ts';
 import { type RunGatesOptions, runGates } from './run-gates.ts';
 import { defaultLimits, describeProtection, type Limits, type Protection } from './sandbox.ts';
+import type { Toolchain } from './toolchain.ts';
 
 export interface VerifyOptions extends RunGatesOptions {
   readonly engine: EngineUnderTest;
@@ -31,23 +33,6 @@ export interface Verification {
   readonly gates: readonly GateResult[];
   readonly protection: Protection;
   readonly seconds: number;
-}
-
-// Multiply-adds that the float64 oracle does in well under a minute on two cores.
-const oracleBudget = 2e10;
-const maxOracleTokens = 1024;
-const minOracleTokens = 24;
-
-/** Work that fits the model: hundreds of positions for small ones, tens for large ones. */
-export function defaultEffort(engine: EngineUnderTest): Effort {
-  const affordable = Math.floor(oracleBudget / countParameters(engine.facts).matmul);
-  const oracleTokens = Math.max(minOracleTokens, Math.min(maxOracleTokens, affordable));
-  return {
-    oracleTokens: Math.min(oracleTokens, engine.constraints.serving.max_context),
-    processes: 3,
-    variants: true,
-    sanitize: true,
-  };
 }
 
 /** Answers once per sequence; trace and logits ask for the same one. */
@@ -79,17 +64,49 @@ function lazyOracle(options: VerifyOptions): {
   };
 }
 
+/** What runs beside the engine's own work: the stacks of emulated threads, or the process side of the CUDA runtime. */
+const placeBytes: Readonly<Record<GatePlace, number>> = {
+  ...{ host: 0, nowhere: 0, emulation: 2 ** 30, device: 2 ** 32 },
+};
+
 /** What one engine process may use: the memory of the constraint file, and the mapped weights while they are read. */
-function engineLimits(options: VerifyOptions, build: 'plain' | 'sanitized'): Limits {
-  const { hardware } = options.engine.constraints;
-  const memory = hardware.memory + weightFileBytes(options.checkpointFolder);
+function engineLimits({ engine, checkpointFolder, toolchain }: VerifyOptions, build: Build): Limits {
+  const { hardware } = engine.constraints;
+  const place = codePlace(engine, toolchain);
+  const memory = hardware.memory + weightFileBytes(checkpointFolder) + placeBytes[place];
   return {
     ...defaultLimits,
     wallSeconds: 3600,
     cpuSeconds: 3600 * hardware.threads,
     memoryBytes: build === 'plain' ? memory : 4 * memory + 2 ** 30,
-    processes: hardware.threads + 16,
+    processes: hardware.threads + (place === 'device' ? 64 : 16),
     fileBytes: 2 ** 20,
+  };
+}
+
+/** Emulated code is slow, not stuck. */
+function timeoutOf({ timeoutMs, engine, toolchain }: VerifyOptions): number {
+  return timeoutMs ?? (codePlace(engine, toolchain) === 'emulation' ? 1_800_000 : 600_000);
+}
+
+type Build = 'plain' | 'sanitized';
+
+/** Starts engine processes; the program for emulation is built where the build gate made none. */
+function starter(options: VerifyOptions, binaries: GateContext['binaries']): GateContext['openEngine'] {
+  const { toolchain, checkpointFolder, engine } = options;
+  const isEmulated = codePlace(engine, toolchain) === 'emulation';
+  return async ({ build = 'plain', folder = checkpointFolder } = {}) => {
+    if (build === 'plain' && isEmulated) binaries.emulated ??= await buildEmulated(options);
+    const binary = build === 'plain' ? binaryFor({ engine, toolchain, binaries }) : binaries.sanitized;
+    if (binary === undefined) throw new AppError('INTERNAL', `There is no ${build} build to start.`);
+    return openEngine({
+      binary,
+      folder,
+      sandbox: toolchain.sandbox,
+      limits: engineLimits(options, build),
+      timeoutMs: timeoutOf(options),
+      signal: toolchain.signal,
+    });
   };
 }
 
@@ -110,21 +127,9 @@ function makeContext(
     checkProvenance: options.checkProvenance,
     renderConfigHeader: options.renderConfigHeader,
     oracle,
-    effort: { ...defaultEffort(options.engine), ...options.effort },
+    effort: { ...defaultEffort(options.engine, toolchain), ...options.effort },
     perturb: (tensor, ids, folder) => writePerturbedCopy(checkpointFolder, tensor, ids, folder),
-    openEngine: ({ build = 'plain', folder = checkpointFolder } = {}) => {
-      const binary = binaries[build];
-      if (binary === undefined) throw new AppError('INTERNAL', `There is no ${build} build to start.`);
-      const limits = engineLimits(options, build);
-      return openEngine({
-        binary,
-        folder,
-        sandbox: toolchain.sandbox,
-        limits,
-        timeoutMs: options.timeoutMs ?? 600_000,
-        signal: toolchain.signal,
-      });
-    },
+    openEngine: starter(options, binaries),
   };
 }
 

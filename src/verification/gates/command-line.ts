@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Finding } from '../../model/report.ts';
 import { escapeOutput } from '../engine-channel.ts';
 import { type EngineSession, type GateContext, makeFinding } from '../gate-context.ts';
+import { binaryFor } from '../gate-place.ts';
 import { withoutHostPaths } from '../host-paths.ts';
 import { differenceOf, firstDifference } from '../measures.ts';
 import { checkpointPaths } from '../open-engine.ts';
@@ -20,7 +21,7 @@ function fail(message: string, evidence: Finding['evidence'] = {}): Finding {
 
 /** Runs the engine's binary as a person would; it may write nothing but the scratch folder. */
 function commandLine(context: GateContext, scratch: string): Run {
-  const binary = context.binaries.plain!;
+  const binary = binaryFor(context)!;
   const { memory, threads } = context.engine.constraints.hardware;
   return (args) =>
     runSandboxed({
@@ -169,7 +170,7 @@ export async function checkCommandLine(
   session: EngineSession,
   random: Random,
 ): Promise<Finding[]> {
-  if (context.binaries.plain === undefined) return [];
+  if (binaryFor(context) === undefined) return [];
   const folder = context.checkpointFolder;
   const scratch = mkdtempSync(join(context.scratchFolder, 'cli-'));
   const run = commandLine(context, scratch);

@@ -4,6 +4,7 @@ import { ignoredKeys } from '../../model/model-config-keys.ts';
 import type { Finding } from '../../model/report.ts';
 import { EngineFailure } from '../engine-channel.ts';
 import { type GateContext, makeFinding } from '../gate-context.ts';
+import { binaryFor } from '../gate-place.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -42,7 +43,7 @@ export function changedConfigs(
 
 /** The engine must refuse each by the key's name. No weights are copied: config.json is judged first. */
 export async function checkConfigKeys(context: GateContext): Promise<{ findings: Finding[]; keys: number }> {
-  if (context.binaries.plain === undefined) return { findings: [], keys: 0 };
+  if (binaryFor(context) === undefined) return { findings: [], keys: 0 };
   const config = JSON.parse(readFileSync(join(context.checkpointFolder, 'config.json'), 'utf8')) as Json;
   const variants = [
     ...changedConfigs(config),

@@ -28,7 +28,8 @@ export function edgeLengths(context: GateContext): number[] {
 /** The engine itself does these; some 20 times what the oracle may do is cheap. Replies hold a row per token. */
 function affordableTokens(context: GateContext): number {
   const replyTokens = Math.floor(2 ** 28 / (4 * context.engine.facts.vocabSize));
-  return Math.min(context.effort.oracleTokens * 20, replyTokens);
+  const { oracleTokens, engineTokens = oracleTokens * 20 } = context.effort;
+  return Math.min(engineTokens, replyTokens);
 }
 
 interface Refusal {

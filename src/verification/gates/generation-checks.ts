@@ -138,7 +138,8 @@ async function checkEnd(generation: Generation, random: Random): Promise<boolean
   const room = Math.min(constraints.serving.max_context - generation.prompt.length, 256);
   if (facts.eosTokenIds.length === 0 || facts.vocabSize > 4096) return false;
   // So many draws that all of them miss the end once in ten thousand times, at a usual size of small vocabularies.
-  const most = Math.min(64, Math.ceil((9.2 * facts.vocabSize) / (facts.eosTokenIds.length * room)));
+  const sure = Math.ceil((9.2 * facts.vocabSize) / (facts.eosTokenIds.length * room));
+  const most = Math.min(generation.context.effort.endAttempts ?? 64, sure);
   for (let attempt = 0; attempt < most; attempt++) {
     // So hot that every token is nearly equally likely.
     const request = { temperature: 1000, max_tokens: room, seed: random.u32() };

@@ -2,7 +2,15 @@ import type { GateContext } from '../gate-context.ts';
 import { Random } from '../random.ts';
 import type { ShimCase } from '../shim-cases.ts';
 import type { UnitCheck } from './unit-compare.ts';
-import { countElements, drawCase, type GateCase, maxElements, pickRow } from './unit-inputs.ts';
+import {
+  countElements,
+  countWork,
+  drawCase,
+  type GateCase,
+  maxElements,
+  maxEmulatedWork,
+  pickRow,
+} from './unit-inputs.ts';
 import type { UnitJob } from './unit-jobs.ts';
 import { constantsOf } from './unit-models.ts';
 
@@ -16,14 +24,30 @@ export interface DrawnCase {
   readonly rows: number;
 }
 
-/** The cases of gate.yaml that fit the model, with inputs drawn from the run's seed. */
-export function drawJob(context: Pick<GateContext, 'runSeed'>, { contract, model }: UnitJob): DrawnCase[] {
+/** The cases of gate.yaml that are meant for the model, and of those the ones that are not too large. */
+function chooseCases({ contract, model, target }: UnitJob): { fitting: GateCase[]; tooLarge: number } {
+  const constants = constantsOf(model.config);
+  const meant = contract.gate!.cases.filter(
+    ({ when }) => when === 'always' || (when === 'own') === model.isOwn,
+  );
+  const fitting = meant.filter(
+    (unit) =>
+      countElements(unit, constants) <= maxElements &&
+      (target !== 'emulation' || countWork(unit, constants) <= maxEmulatedWork),
+  );
+  return { fitting, tooLarge: meant.length - fitting.length };
+}
+
+/** The cases of gate.yaml that fit the model, with inputs drawn from the run's seed; how many were too large. */
+export function drawJob(
+  context: Pick<GateContext, 'runSeed'>,
+  job: UnitJob,
+): { readonly drawn: DrawnCase[]; readonly tooLarge: number } {
+  const { contract, model } = job;
   const constants = constantsOf(model.config);
   const gate = contract.gate!;
-  const applies = (unit: GateCase) =>
-    (unit.when === 'always' || (unit.when === 'own') === model.isOwn) &&
-    countElements(unit, constants) <= maxElements;
-  return gate.cases.filter(applies).map((unit) => {
+  const { fitting, tooLarge } = chooseCases(job);
+  const drawn = fitting.map((unit) => {
     const random = new Random(context.runSeed, `unit/${contract.id}/${unit.id}/${model.name}`);
     const whole = drawCase(unit, constants, random);
     const names = unit.rows_alone ?? [];
@@ -41,6 +65,7 @@ export function drawJob(context: Pick<GateContext, 'runSeed'>, { contract, model
     };
     return { check, whole, alone, rows };
   });
+  return { drawn, tooLarge };
 }
 
 /** What the symbol was called with, short: shapes of tensors, texts and parameters as they are. */

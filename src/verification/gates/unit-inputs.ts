@@ -9,6 +9,12 @@ export type GateCase = Gate['cases'][number];
 /** More elements than this make a case of a large model slow without telling more. */
 export const maxElements = 2 ** 25;
 
+/**
+ * About as many multiply-adds, in a case of which one is a product of its first input's rows with all the rest, take a
+ * core some seconds in host emulation.
+ */
+export const maxEmulatedWork = 2 ** 24;
+
 /** f32 values as float64, so that reference and engine start from the same numbers. */
 function fillFloats(input: GateInput, shape: readonly number[], random: Random): Float64Array {
   const count = shape.reduce((product, size) => product * size, 1);
@@ -66,6 +72,12 @@ export function countElements(unit: GateCase, constants: ReadonlyMap<string, num
       ),
     0,
   );
+}
+
+/** Elements of all inputs times the rows of the first, which are what a symbol works on. */
+export function countWork(unit: GateCase, constants: ReadonlyMap<string, number>): number {
+  const rows = Object.values(unit.inputs)[0]?.shape[0];
+  return countElements(unit, constants) * (rows === undefined ? 1 : evaluateDimension(rows, constants));
 }
 
 export function drawCase(unit: GateCase, constants: ReadonlyMap<string, number>, random: Random): ShimCase {

@@ -1,6 +1,8 @@
 import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { BuildTarget } from '../compile-recipe.ts';
 import type { ConfigInput, EngineContract, GateContext } from '../gate-context.ts';
+import { codePlace } from '../gate-place.ts';
 import { findShimFolder } from '../shim-folder.ts';
 import { ownModel, smallModel } from './unit-models.ts';
 
@@ -21,6 +23,11 @@ export interface UnitModel {
 export interface UnitJob {
   readonly contract: EngineContract;
   readonly model: UnitModel;
+  /** Sources of the contract and of all that it needs. */
+  readonly sources: readonly string[];
+  readonly target: BuildTarget;
+  /** Its program also runs under the device's memory checker. */
+  readonly isMemoryChecked: boolean;
 }
 
 /** The contract and everything it needs, each once. */
@@ -65,31 +72,57 @@ export function shimFile(contract: EngineContract): string {
   return `shim_${contract.header.replace(/\.h$/, '.cpp')}`;
 }
 
+/** What the sources are built for: those of a host part are C++, on every platform. */
+function targetFor({ engine, toolchain }: UnitContext, sources: readonly string[]): BuildTarget {
+  if (!sources.some((source) => source.endsWith('.cu'))) return 'host';
+  return codePlace(engine, toolchain) === 'device' ? 'device' : 'emulation';
+}
+
+type Overrides = Parameters<typeof smallModel>[1];
+
+/** Sets of constants of one contract; `own` is the engine's. In emulation own shapes only where the engine is small. */
+function chooseModels(
+  { effort }: UnitContext,
+  contract: EngineContract,
+  target: BuildTarget,
+): readonly ('own' | Overrides)[] {
+  const { configs } = contract.gate!;
+  if (target !== 'emulation' || effort.emulate === true) return ['own', ...(effort.variants ? configs : [])];
+  return configs.length === 0 ? [{}] : configs;
+}
+
 /**
  * One job per contract and set of constants; contracts that share a set share its folder and its objects.
  * `only`: the contract that is judged; default all that have a gate.
  */
 export function planJobs(context: UnitContext, only?: string): UnitJob[] {
   const { engine } = context;
-  const models = new Map<string, UnitModel>([
-    ['own', writeModelFolder(context, 'own', ownModel(engine), true)],
-  ]);
-  const jobs: UnitJob[] = [];
-  for (const contract of engine.contracts) {
-    if (only !== undefined && contract.id !== only) continue;
-    if (contract.gate === null || contract.shim === null || contract.reference === null) continue;
-    jobs.push({ contract, model: models.get('own')! });
-    for (const overrides of context.effort.variants ? contract.gate.configs : []) {
-      const name = nameModel(overrides);
-      if (!models.has(name))
-        models.set(name, writeModelFolder(context, name, smallModel(engine, overrides), false));
-      jobs.push({ contract, model: models.get(name)! });
-    }
-  }
-  return jobs;
+  const models = new Map<string, UnitModel>();
+  const modelOf = (choice: 'own' | Overrides): UnitModel => {
+    const name = choice === 'own' ? choice : nameModel(choice);
+    const config = choice === 'own' ? ownModel(engine) : smallModel(engine, choice);
+    const model = models.get(name) ?? writeModelFolder(context, name, config, choice === 'own');
+    models.set(name, model);
+    return model;
+  };
+  const judged = engine.contracts.filter(
+    ({ id, gate, shim, reference }) =>
+      (only === undefined || id === only) && gate !== null && shim !== null && reference !== null,
+  );
+  return judged.flatMap((contract) => {
+    const sources = closureOf(engine.contracts, contract.id).flatMap(({ source }) => source ?? []);
+    const target = targetFor(context, sources);
+    const chosen = chooseModels(context, contract, target);
+    // Checked memory costs tens of times: one program of each contract, at small shapes where there are any.
+    const checked = chosen.length > 1 ? 1 : 0;
+    return chosen.map((choice, index) => {
+      const isMemoryChecked = target === 'device' && index === checked;
+      return { contract, model: modelOf(choice), sources, target, isMemoryChecked };
+    });
+  });
 }
 
-function nameModel(overrides: Parameters<typeof smallModel>[1]): string {
+function nameModel(overrides: Overrides): string {
   const entries = Object.entries(overrides).sort(([a], [b]) => (a < b ? -1 : 1));
   if (entries.length === 0) return 'small';
   return `small ${entries.map(([key, value]) => `${key}=${value}`).join(' ')}`;

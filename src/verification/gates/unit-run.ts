@@ -15,7 +15,7 @@ import { decodeResults, encodeCase } from '../shim-cases.ts';
 import { ownerOfDiagnostic } from './symbol-owner.ts';
 import { caseAt, type DrawnCase, drawJob } from './unit-cases.ts';
 import { compareOutputs, compareRow } from './unit-compare.ts';
-import { closureOf, shimFile, type UnitContext, type UnitJob } from './unit-jobs.ts';
+import { shimFile, type UnitContext, type UnitJob } from './unit-jobs.ts';
 
 /** Results hold what the references hold, some hundreds of megabytes at most; code under test may write anything. */
 const maxResultBytes = 2 ** 29;
@@ -25,32 +25,34 @@ const unitLimits: Partial<Limits> = {
   fileBytes: maxResultBytes,
   scratchBytes: 2 ** 30,
 };
+/** Emulated threads take turns on one core. */
+const emulatedWallSeconds = 900;
 
 export interface JobOutcome {
   readonly findings: readonly Finding[];
   readonly cases: number;
+  /** Left out: they would take too long here. */
+  readonly tooLarge: number;
   /** The process was ended by a limit: with other constants it would only cost the same time again. */
   readonly hitLimit: boolean;
 }
 
 /** Builds the contract with all it needs and its shim, runs its cases in the sandbox, and compares outside. */
 export async function runJob(context: UnitContext, job: UnitJob): Promise<JobOutcome> {
-  const { engine, toolchain } = context;
-  const { contract, model } = job;
-  const drawn = drawJob(context, job);
-  if (drawn.length === 0) return { findings: [], cases: 0, hitLimit: false };
-  const needed = closureOf(engine.contracts, contract.id).flatMap(({ source }) => source ?? []);
-  const sources = [...needed, shimFile(contract), 'shim-main.cpp'];
+  const { contract, model, target } = job;
+  const { drawn, tooLarge } = drawJob(context, job);
+  const counts = { cases: drawn.length, tooLarge };
+  if (drawn.length === 0) return { findings: [], ...counts, hitLimit: false };
+  const sources = [...job.sources, shimFile(contract), 'shim-main.cpp'];
   const built = await buildProgram(
-    { ...toolchain, jobs: 1 },
-    { folder: model.folder, sources, sanitize: false },
+    { ...context.toolchain, jobs: 1 },
+    { folder: model.folder, sources, sanitize: false, target },
   );
-  const cases = drawn.length;
   if (built.binary === undefined) {
     const findings = built.diagnostics.slice(0, 6).map((item) => toFinding(context, job, item));
-    return { findings, cases, hitLimit: false };
+    return { findings, ...counts, hitLimit: false };
   }
-  return { ...(await runCases(context, job, built.binary, drawn)), cases };
+  return { ...(await runCases(context, job, built.binary, drawn)), ...counts };
 }
 
 function toFinding({ engine }: UnitContext, { contract, model }: UnitJob, item: Diagnostic): Finding {
@@ -78,7 +80,11 @@ async function runCases(
     command: [binary, casesFile, resultsFile],
     readOnlyPaths: [binary],
     scratch,
-    limits: { ...unitLimits, ...effort.unitLimits },
+    limits: {
+      ...unitLimits,
+      ...(job.target === 'emulation' ? { wallSeconds: emulatedWallSeconds } : {}),
+      ...effort.unitLimits,
+    },
     ...(toolchain.signal === undefined ? {} : { signal: toolchain.signal }),
   });
   toolchain.signal?.throwIfAborted();

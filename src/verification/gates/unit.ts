@@ -24,7 +24,7 @@ export async function runUnitJobs(context: UnitContext, choice: UnitChoice): Pro
   }
   const done = new Set<string>();
   const outcomes = await mapParallel(jobs, context.toolchain.jobs, async (job): Promise<JobOutcome> => {
-    if (done.has(job.contract.id)) return { findings: [], cases: 0, hitLimit: false };
+    if (done.has(job.contract.id)) return { findings: [], cases: 0, tooLarge: 0, hitLimit: false };
     const outcome = await runJob(context, job);
     const isRed = outcome.findings.length > 0 && choice.stopAtFirstFailure === true;
     if (outcome.hitLimit || isRed) done.add(job.contract.id);
@@ -33,7 +33,11 @@ export async function runUnitJobs(context: UnitContext, choice: UnitChoice): Pro
   const findings = eachOnce(outcomes.flatMap((outcome) => outcome.findings));
   const cases = outcomes.reduce((sum, outcome) => sum + outcome.cases, 0);
   const contracts = new Set(jobs.map(({ contract }) => contract.id)).size;
-  return { findings, measurements: { contracts, binaries: jobs.length, cases } };
+  const measurements = { contracts, binaries: jobs.length, cases };
+  const emulated = jobs.filter(({ target }) => target === 'emulation').length;
+  if (emulated === 0) return { findings, measurements };
+  const tooLarge = outcomes.reduce((sum, outcome) => sum + outcome.tooLarge, 0);
+  return { findings, measurements: { ...measurements, emulated, cases_too_large: tooLarge } };
 }
 
 /** What does not compile fails in the program of every contract that needs it; one finding for its owner is enough. */
