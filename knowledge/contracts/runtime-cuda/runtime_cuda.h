@@ -15,6 +15,9 @@ inline void check_cuda(cudaError_t status, const char* what) {
   if (status != cudaSuccess) throw EngineError(std::string(what) + ": " + cudaGetErrorString(status));
 }
 
+// Where an object lets go of what it holds, and nobody can act on a failure any more.
+inline void ignore_cuda(cudaError_t /*status*/) {}
+
 // All work of an engine goes, in order, to this stream; it can be captured into a graph.
 inline cudaStream_t engine_stream() { return cudaStreamPerThread; }
 
@@ -27,6 +30,11 @@ void launch(const char* what, void (*kernel)(Parameters...), dim3 grid, dim3 blo
   config.blockDim = block;
   config.stream = engine_stream();
   check_cuda(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), what);
+}
+
+// Row `index` of a view, in device code (View::row is for the host).
+__device__ inline float* row_of(View view, int64_t index) {
+  return static_cast<float*>(view.data) + index * view.row_stride;
 }
 
 // The sum, or the largest, of a value over the 32 lanes, in one fixed order; every lane gets it.
