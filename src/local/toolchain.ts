@@ -1,14 +1,20 @@
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { GpuPlatform, Platform } from '../model/catalog.ts';
 import { AppError } from '../model/errors.ts';
 import type { PreparedEngine } from '../preparation/prepare-engine.ts';
-import { buildProgram, findToolchain, type Toolchain } from '../verification/build.ts';
+import { buildProgram, findToolchain } from '../verification/build.ts';
+import { listDeviceFiles, queryDevices } from '../verification/cuda-devices.ts';
+import { type FoundToolkit, findCudaToolkit, usualCompilers } from '../verification/cuda-toolkit.ts';
+import { listSources } from '../verification/gates/build.ts';
 import { probeSandbox } from '../verification/sandbox.ts';
+import { findSourceFolder } from '../verification/source-folder.ts';
+import type { CudaToolchain, Toolchain } from '../verification/toolchain.ts';
 import { requireTrustedCode } from './foreign-files.ts';
 
 /**
  * How this machine compiles and runs the engine in `folder`; undefined where the code is the caller's own composition.
- * @throws AppError TOOL_MISSING where g++ is absent or too old, SANDBOX_UNAVAILABLE for foreign code without a sandbox
+ * @throws AppError TOOL_MISSING where g++ or nvcc is absent or too old, SANDBOX_UNAVAILABLE for foreign code without
+ * a sandbox
  */
 export async function openToolchain(
   prepared: PreparedEngine,
@@ -18,6 +24,7 @@ export async function openToolchain(
   const { arch } = prepared.request.constraints.hardware;
   const sandbox = probeSandbox(options.sandbox);
   if (folder !== undefined) await requireTrustedCode(prepared, folder, sandbox);
+  const { gpu } = prepared.platform;
   const toolchain = await findToolchain({
     compiler: '/usr/bin/g++',
     flags: prepared.platform.archs[arch]?.flags ?? [],
@@ -25,6 +32,7 @@ export async function openToolchain(
     jobs: 2,
     sandbox,
     signal: options.signal,
+    ...(gpu === undefined ? {} : { cuda: await openCuda(prepared.platform, gpu) }),
   });
   const major = Number(/(\d+)\.\d+/.exec(toolchain.version.replace(/\(.*?\)/, ''))?.[1] ?? 0);
   if (major < 12)
@@ -32,10 +40,68 @@ export async function openToolchain(
   return toolchain;
 }
 
+/** Where the parts of CUDA are looked for; tests look elsewhere. */
+export interface CudaPlaces {
+  readonly compilers: readonly string[];
+  readonly deviceFolder: string;
+  readonly smi: string;
+}
+
+const usualPlaces: CudaPlaces = { compilers: usualCompilers, deviceFolder: '/dev', smi: 'nvidia-smi' };
+
+/** @throws AppError TOOL_MISSING where no toolkit is installed, or it is too old or lacks a part */
+export async function openCuda(
+  platform: Pick<Platform, 'archs'>,
+  gpu: Pick<GpuPlatform, 'compiler' | 'flags' | 'limits'>,
+  places: CudaPlaces = usualPlaces,
+): Promise<CudaToolchain> {
+  const { runtimeLibrary, compiler, folder, version } = requireToolkit(
+    await findCudaToolkit(places.compilers),
+    gpu.compiler.minimumMajor,
+    places.compilers,
+  );
+  const files = listDeviceFiles(places.deviceFolder);
+  // A device file may be left over, or its driver not answer: then nothing could run, and reports must say so.
+  const hasDevice = files.length > 0 && ((await queryDevices(places.smi)) ?? []).length > 0;
+  return {
+    ...{ compiler, folder, version, runtimeLibrary },
+    flags: gpu.flags,
+    architectures: Object.keys(platform.archs).map((arch) => arch.replace(/^sm_/, '')),
+    limits: gpu.limits,
+    mode: hasDevice ? 'device' : 'compile-only',
+    deviceFiles: hasDevice ? files : [],
+    emulationFolder: findSourceFolder('cuda-emulation', 'cuda_runtime.h'),
+  };
+}
+
+function requireToolkit(
+  found: FoundToolkit | undefined,
+  minimumMajor: number,
+  looked: readonly string[],
+): FoundToolkit & { readonly runtimeLibrary: string } {
+  const install = `Install the CUDA toolkit, ${minimumMajor} or newer (https://developer.nvidia.com/cuda-downloads; no driver and no GPU is needed to compile).`;
+  if (found === undefined) {
+    const message = `nvcc is not installed: none of ${looked.join(', ')} runs. ${install}`;
+    throw new AppError('TOOL_MISSING', message);
+  }
+  if (found.major < minimumMajor)
+    throw new AppError('TOOL_MISSING', `${found.version} in ${found.folder} is too old. ${install}`);
+  const { runtimeLibrary } = found;
+  if (runtimeLibrary === undefined) {
+    const message = `The CUDA toolkit in ${found.folder} has no libcudart_static.a, which engines are linked with. ${install}`;
+    throw new AppError('TOOL_MISSING', message);
+  }
+  return { ...found, runtimeLibrary };
+}
+
 /** The engine's binary, compiled or from the cache. @throws AppError ENGINE_INVALID with the compiler's first errors */
 export async function buildBinary(folder: string, toolchain: Toolchain): Promise<string> {
-  const sources = (await readdir(folder)).filter((file) => file.endsWith('.cpp')).sort();
-  const { binary, diagnostics } = await buildProgram(toolchain, { folder, sources, sanitize: false });
+  const { binary, diagnostics } = await buildProgram(toolchain, {
+    folder,
+    sources: listSources(folder),
+    sanitize: false,
+    target: toolchain.cuda === undefined ? 'host' : 'device',
+  });
   if (binary !== undefined) return binary;
   const lines = diagnostics
     .slice(0, 5)

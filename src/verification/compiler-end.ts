@@ -23,9 +23,13 @@ export function explain(end: ProcessEnd, run: CompilerRun): Diagnostic[] {
   if (end.reason === 'aborted') throw new AppError('INTERNAL', 'The build was stopped.');
   const text = withoutHostPaths(end.stderr.toString('utf8'), folders);
   if (end.reason === 'not-started') throw new AppError('TOOL_MISSING', `${what}: ${text}`);
+  if (wrongHostCompiler.test(text)) throw incompleteCompiler(text);
   const diagnostics = readDiagnostics(text);
   // With a place in the code it is the code's: text that imitates one of the messages below comes with its place.
-  if (diagnostics.length > 0) return diagnostics;
+  if (diagnostics.length > 0)
+    return diagnostics.map((item) =>
+      what.endsWith('.cu') && item.file === null ? { ...item, file: what } : item,
+    );
   const fault = end.reason === 'exit' ? environmentFault(text, end, run) : undefined;
   if (fault !== undefined) throw fault;
   const how =
@@ -34,19 +38,20 @@ export function explain(end: ProcessEnd, run: CompilerRun): Diagnostic[] {
   return [{ file: what, line: null, message: `the compiler failed (${how}) ${tail}`.trim() }];
 }
 
+/** Of a header of the CUDA toolkit, which therefore has a place. */
+const wrongHostCompiler = /^(?:\S*\/)?host_config\.h:\d+:\d+: error: #error -- unsupported/m;
 const missingTool =
-  /^\S*ld(?:\.\w+)?: cannot find -l|^\S*(?:g\+\+|collect2): fatal error: cannot (?:execute|find)\b|error while loading shared libraries/m;
+  /^\S*ld(?:\.\w+)?: cannot find -l|^\S*(?:g\+\+|collect2): fatal error: cannot (?:execute|find)\b|error while loading shared libraries|^nvcc fatal\s*: (?:Unsupported gpu architecture|Failed to preprocess host compiler|Cannot find)|^sh: .*: (?:command )?not found/m;
 /** Without a place: not what the code includes, but what the compiler was called with. */
 const missingFile =
   /^\S*cc1plus: fatal error: |^\S*g\+\+: (?:fatal )?error: .*No such file|^\S*ld(?:\.\w+)?: cannot (?:find|open) |^(?:\S+ )?Fatal error: can't (?:create|open) /m;
 const fullDisk = /No space left on device|Disk quota exceeded/;
 const noMemory =
-  /Killed signal terminated program|terminated with signal 9\b|memory exhausted|Cannot allocate memory|out of memory allocating (?<bytes>\d+) bytes/;
+  /Killed signal terminated program|terminated with signal 9\b|died due to signal 9\b|memory exhausted|Cannot allocate memory|out of memory allocating (?<bytes>\d+) bytes/;
 
 function environmentFault(text: string, end: ProcessEnd, { what, memoryBytes }: CompilerRun) {
-  const told = text.trim().split('\n')[0]?.slice(0, 300) ?? '';
-  if (missingTool.test(text))
-    return new AppError('TOOL_MISSING', `The compiler of this machine is not complete: ${told}`);
+  const told = firstLine(text);
+  if (missingTool.test(text)) return incompleteCompiler(text);
   if (fullDisk.test(text))
     return new AppError('OUT_OF_MEMORY', `The disk of this machine is full: ${what} cannot be compiled.`);
   if (missingFile.test(text)) {
@@ -63,4 +68,12 @@ function environmentFault(text: string, end: ProcessEnd, { what, memoryBytes }: 
     'OUT_OF_MEMORY',
     `The compiler was ended or got no memory while ${what} was compiled, though it used ${Math.round(end.peakRssBytes / 2 ** 20)} MiB of the ${Math.round(memoryBytes / 2 ** 20)} MiB that it may use: this machine has too little left.`,
   );
+}
+
+function firstLine(text: string): string {
+  return text.trim().split('\n')[0]?.slice(0, 300) ?? '';
+}
+
+function incompleteCompiler(text: string): AppError {
+  return new AppError('TOOL_MISSING', `The compiler of this machine is not complete: ${firstLine(text)}`);
 }

@@ -1,15 +1,6 @@
-import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { AppError } from '../model/errors.ts';
+import { findSourceFolder } from './source-folder.ts';
 
-/** src/verification/shim of this package: the C++ texts stay there when the TypeScript is built to dist/. */
+/** What compiles with each contract so that the unit gate can call it. */
 export function findShimFolder(): string {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  while (folder !== dirname(folder)) {
-    const candidate = join(folder, 'src', 'verification', 'shim');
-    if (existsSync(join(candidate, 'shim.h'))) return candidate;
-    folder = dirname(folder);
-  }
-  throw new AppError('INTERNAL', 'src/verification/shim is missing from this installation.');
+  return findSourceFolder('shim', 'shim.h');
 }
