@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "shim.h"
 
+#include "runtime_memory.h"
 #include "runtime_threading.h"
 
 // total and counts: which indices the loop visited, over `rounds` jobs of one pool.

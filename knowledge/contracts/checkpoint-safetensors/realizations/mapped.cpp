@@ -5,6 +5,7 @@
 // applies: hardware.platform=cpu-x86_64|cuda
 #include "checkpoint_safetensors.h"
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "format_json.h"
