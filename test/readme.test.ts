@@ -12,7 +12,11 @@ describe('the README', () => {
   it('shows a constraint file that is accepted as it stands', async () => {
     const block = /```yaml\n(apiVersion: metainfer\/v1\n[\s\S]*?)```/.exec(readme)![1]!;
     const { catalog } = await loadCatalog(knowledgeRoot());
-    const parsed = parseConstraints(block, { origin: 'github', catalogModels: catalog!.models });
+    const parsed = parseConstraints(block, {
+      origin: 'github',
+      catalogModels: catalog!.models,
+      catalogPlatforms: catalog!.platforms,
+    });
     expect(parsed.problems.filter(({ severity }) => severity === 'error')).toEqual([]);
     expect([parsed.notCovered, parsed.constraints?.name]).toEqual([[], 'qwen3-0-6b']);
   });

@@ -1,3 +1,4 @@
+import type { Platform } from '../model/catalog.ts';
 import type { Constraints } from '../model/constraints.ts';
 import { type MetricName, metricNames } from '../model/metrics.ts';
 import type { Problem } from '../model/problem.ts';
@@ -24,9 +25,13 @@ const defaultFidelity: Readonly<
 /** Half-precision activations round every hidden state, whatever the weights are. */
 const halfActivations = { mean_kld: 1e-3, top1_agreement: 0.98 };
 
+/** Threads of a GPU engine, which only load weights and sample with them. */
+const gpuHostThreads = 4;
+
 /** The written file in the units and with the defaults of `Constraints`; problems of sizes and goals go to `problems`. */
 export function applyDefaults(
   written: PartialWritten,
+  platforms: readonly Pick<Platform, 'id' | 'gpu'>[],
   locate: Locate,
   problems: Problem[],
 ): PartialConstraints {
@@ -38,8 +43,9 @@ export function applyDefaults(
     model: written.model && (dropUndefined(written.model) as PartialConstraints['model']),
     weights: written.weights && (dropUndefined(written.weights) as PartialConstraints['weights']),
     hardware: {
-      arch: hardware?.platform === undefined || hardware.platform === 'cpu-x86_64' ? 'avx2' : 'default',
+      arch: defaultArch(hardware, platforms),
       devices: 1,
+      ...(hardware?.platform === 'cuda' ? { threads: gpuHostThreads } : {}),
       ...dropUndefined(hardware),
       memory: readMemory(hardware?.memory, locate, problems),
     },
@@ -58,6 +64,17 @@ export function applyDefaults(
       ...(generation?.source_files === undefined ? {} : { source_files: generation.source_files }),
     },
   };
+}
+
+/** That of the named device, else the newest one that is covered. */
+function defaultArch(
+  hardware: PartialWritten['hardware'],
+  platforms: readonly Pick<Platform, 'id' | 'gpu'>[],
+): string {
+  if (hardware?.platform === undefined || hardware.platform === 'cpu-x86_64') return 'avx2';
+  if (hardware.platform !== 'cuda') return 'default';
+  const gpu = platforms.find(({ id }) => id === hardware.platform)?.gpu;
+  return gpu?.devices.find(({ id }) => id === hardware.device)?.arch ?? 'sm_90';
 }
 
 function fidelityOf(numerics: PartialConstraints['numerics']): Constraints['goals']['fidelity'] {

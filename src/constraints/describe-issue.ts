@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Problem } from '../model/problem.ts';
+import { suggestArch } from './hardware-rules.ts';
 import { suggestAllowed, suggestKey } from './key-suggestion.ts';
 import { type Locate, maxProblems, showText } from './problem-list.ts';
 import { WrittenConstraints } from './written-constraints.ts';
@@ -88,6 +89,8 @@ function suggestValue(issue: Issue, written: WrittenValue | undefined): string |
   if (isBareNumber && path === 'hardware.memory')
     return `Which unit is meant? Write ${text}GiB or ${text}GB.`;
   if (isBareNumber && path.startsWith('goals.require.')) return 'A bound needs a comparison.';
+  const arch = isBareNumber && path === 'hardware.arch' ? suggestArch('cuda', text) : undefined;
+  if (arch !== undefined) return `Did you mean ${arch}?`;
   if (issue.expected === 'string' && !/^(?:a mapping|a list|nothing|null|~)$/.test(text))
     return `Put it in quotes if it is meant as text: "${text}".`;
   const isNumber = issue.expected === 'number' || issue.expected === 'int';

@@ -1,4 +1,5 @@
 import { blockLength, computeArithmetic } from '../model/arithmetic.ts';
+import { coveredWeightFormats } from '../model/constraints.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
 import type { Problem } from '../model/problem.ts';
 import { showBytes } from '../model/show-bytes.ts';
@@ -55,7 +56,7 @@ function contextInRange({ serving }: PartialConstraints, facts: ModelFacts): Fau
   return [{ code: 'context-too-long', path: 'serving.max_context', message }];
 }
 
-function rowsAreWholeBlocks({ numerics }: PartialConstraints, facts: ModelFacts): Fault[] {
+function rowsAreWholeBlocks({ numerics, hardware }: PartialConstraints, facts: ModelFacts): Fault[] {
   const format = numerics?.weights;
   if (format === undefined) return [];
   const block = blockLength(format);
@@ -75,7 +76,7 @@ function rowsAreWholeBlocks({ numerics }: PartialConstraints, facts: ModelFacts)
       code: 'quant-row',
       path: 'numerics.weights',
       message,
-      suggestion: 'Expected f32 or bf16 for this model.',
+      suggestion: `Expected ${coveredWeightFormats(hardware?.platform).join(' or ')} for this model.`,
     },
   ];
 }

@@ -1,34 +1,36 @@
-import { nearestName } from '../model/nearest-name.ts';
+import type { Platform } from '../model/catalog.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Goal } from './goal.ts';
+import { checkHardware } from './hardware-rules.ts';
 import type { PartialConstraints } from './partial-constraints.ts';
-import { type Locate, showText } from './problem-list.ts';
-
-/** Instruction sets of cpu-x86_64; knowledge/platforms says how to compile for each. */
-const x86Archs = ['x86-64', 'avx2', 'avx512'] as const;
+import type { Locate } from './problem-list.ts';
 
 type Fault = Pick<Problem, 'code' | 'path' | 'message'> & {
   readonly severity?: 'warning';
   readonly suggestion?: string;
 };
-type Origin = 'command-line' | 'github';
-type Rule = (constraints: PartialConstraints, origin: Origin) => readonly Fault[];
+export interface FieldContext {
+  readonly origin: 'command-line' | 'github';
+  /** With their tables of devices. */
+  readonly catalogPlatforms: readonly Pick<Platform, 'id' | 'gpu'>[];
+}
+type Rule = (constraints: PartialConstraints, context: FieldContext) => readonly Fault[];
 
 /** Rules between fields that need no model: each one is silent where a field it needs is missing or wrong. */
 export function checkFieldRules(
   constraints: PartialConstraints,
   locate: Locate,
-  origin: Origin = 'command-line',
+  context: FieldContext,
 ): Problem[] {
   return rules.flatMap((rule) =>
-    rule(constraints, origin).map(
+    rule(constraints, context).map(
       (fault) => ({ severity: 'error', ...locate(fault.path ?? ''), ...fault }) as const,
     ),
   );
 }
 
 const rules: readonly Rule[] = [
-  arch,
+  (constraints, { catalogPlatforms }) => checkHardware(constraints, catalogPlatforms),
   contextHoldsWorkload,
   batchHoldsConcurrency,
   blockSize,
@@ -37,20 +39,6 @@ const rules: readonly Rule[] = [
   goalPairs,
   sourceFiles,
 ];
-
-function arch({ hardware }: PartialConstraints): Fault[] {
-  const written = hardware?.arch;
-  if (
-    hardware?.platform !== 'cpu-x86_64' ||
-    written === undefined ||
-    x86Archs.some((known) => known === written)
-  )
-    return [];
-  const spelled = /^avx-?512/i.test(written) ? 'avx512' : nearestName(written, x86Archs);
-  const message = `unknown instruction set "${showText(written)}"; expected one of ${x86Archs.join(', ')} on cpu-x86_64.`;
-  const fault = { code: 'unknown-value', path: 'hardware.arch', message };
-  return [spelled === undefined ? fault : { ...fault, suggestion: `Did you mean ${spelled}?` }];
-}
 
 function contextHoldsWorkload({ serving, workload }: PartialConstraints): Fault[] {
   const [prompt, output, context] = [workload?.prompt_tokens, workload?.output_tokens, serving?.max_context];
@@ -139,7 +127,7 @@ function pairFault(low: Goal, high: Goal): Fault {
 }
 
 /** Agents see source files in one mode only, and only on the machine of the person who named them. */
-function sourceFiles({ generation }: PartialConstraints, origin: Origin): Fault[] {
+function sourceFiles({ generation }: PartialConstraints, { origin }: FieldContext): Fault[] {
   const { mode, source_files: files } = generation ?? {};
   if (mode === 'source-reference' && origin === 'github') {
     const message =

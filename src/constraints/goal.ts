@@ -29,11 +29,16 @@ const unitSpellings: Record<MetricUnit, readonly string[]> = {
 
 /** What a goal on `name` may look like, for messages. */
 export function goalForms(name: MetricName): string {
+  const sign = metrics[name].better === 'lower' ? '<=' : '>=';
+  return `${absoluteGoalForms(name)}, or "${sign} 1.0x ${baselines[0]}" relative to a baseline`;
+}
+
+/** The forms without a baseline. */
+export function absoluteGoalForms(name: MetricName): string {
   const { unit, better } = metrics[name];
   const sign = better === 'lower' ? '<=' : '>=';
   const absolute = { ms: `"${sign} 900" or "${sign} 900 ms"`, bytes: `"${sign} 2 GB" or "${sign} 2GiB"` };
-  const first = unit === 'ms' || unit === 'bytes' ? absolute[unit] : `"${sign} 20" or "${sign} 20 ${unit}"`;
-  return `${first}, or "${sign} 1.0x ${baselines[0]}" relative to a baseline`;
+  return unit === 'ms' || unit === 'bytes' ? absolute[unit] : `"${sign} 20" or "${sign} 20 ${unit}"`;
 }
 
 /** Reads `<= 900`, `<=2000ms`, `>= 1.0x llama.cpp`, `<= 2 GB`. */

@@ -1,3 +1,4 @@
+import type { Platform } from '../model/catalog.ts';
 import { Constraints } from '../model/constraints.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
 import type { Problem } from '../model/problem.ts';
@@ -18,6 +19,8 @@ import { readYamlTree, type YamlTree } from './yaml-tree.ts';
 export interface ParseConstraintsOptions extends ResolveModelOptions {
   /** Stands before every problem. */
   readonly fileName?: string;
+  /** With their tables of devices, which `hardware.device` is looked up in. */
+  readonly catalogPlatforms: readonly Pick<Platform, 'id' | 'gpu'>[];
 }
 
 export interface ParsedConstraints {
@@ -55,9 +58,9 @@ export function parseConstraints(text: string, options: ParseConstraintsOptions)
     locate,
   });
   if (tree === undefined) return finish(problems, { notCovered: [] });
-  const partial = readFields(tree, locate, problems);
+  const partial = readFields(tree, options.catalogPlatforms, locate, problems);
   const model = resolveModel(partial.model, options, locate);
-  problems.push(...model.problems, ...checkFieldRules(partial, locate, options.origin));
+  problems.push(...model.problems, ...checkFieldRules(partial, locate, options));
   if (model.facts !== undefined) problems.push(...checkConstraintsAgainstFacts(partial, model.facts, locate));
   const rest = {
     notCovered: findNotCovered(partial),
@@ -89,7 +92,12 @@ function readText(text: string): { tree?: YamlTree; problems: Problem[] } {
   return tree.value === undefined || isCut ? { problems } : { tree, problems };
 }
 
-function readFields(tree: YamlTree, locate: Locate, problems: Problem[]): PartialConstraints {
+function readFields(
+  tree: YamlTree,
+  platforms: ParseConstraintsOptions['catalogPlatforms'],
+  locate: Locate,
+  problems: Problem[],
+): PartialConstraints {
   const checked = WrittenConstraints.safeParse(tree.value);
   const issues = checked.success ? [] : checked.error.issues;
   const told = new Set(tree.problems.map((problem) => problem.path));
@@ -102,5 +110,5 @@ function readFields(tree: YamlTree, locate: Locate, problems: Problem[]): Partia
     issue.code === 'unrecognized_keys' ? issue.keys.map((key) => [...issue.path, key]) : [issue.path],
   );
   const clean = withoutPaths(tree.value, broken) ?? {};
-  return applyDefaults(clean as PartialWritten, locate, problems);
+  return applyDefaults(clean as PartialWritten, platforms, locate, problems);
 }

@@ -19,7 +19,8 @@ const choice = <const T extends readonly [string, ...string[]]>(values: T) =>
 
 const nameForm =
   'a name of 1 to 64 lower-case letters, digits and dashes that begins and ends with a letter or digit';
-const archForm = 'an instruction set name such as x86-64, avx2 or avx512';
+const archForm = 'an instruction set name such as avx2, or a GPU architecture such as sm_90';
+const deviceForm = 'the id of a device such as h200';
 
 const Model = z
   .strictObject(
@@ -56,34 +57,56 @@ const Weights = z
     then: { required: ['seed'] },
   });
 
-const Hardware = z.strictObject(
-  {
-    platform: choice([...platforms.covered, ...platforms.reserved]).describe(
-      `Covered: ${platforms.covered.join(', ')}.`,
-    ),
-    arch: z
-      .string({ error: archForm })
-      .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$/)
-      .optional()
-      .describe('Instruction set; for cpu-x86_64: x86-64 (any machine), avx2 (default) or avx512.'),
-    threads: integer(1, 1024).describe('Threads of the engine, one per physical core at best.'),
-    devices: integer(1, 64).optional().describe('Devices, default 1.'),
-    memory: z
-      .string({ error: sizeForms })
-      .max(64)
-      // A pattern for editors only: readSize says better what is wrong.
-      .meta({
-        description: 'Memory that the engine may use on each device, with a unit: 8GiB, 8 GB.',
-        pattern: sizePattern.source,
-      }),
-  },
-  { error: 'a mapping with platform, threads, memory' },
-);
+const Hardware = z
+  .strictObject(
+    {
+      platform: choice([...platforms.covered, ...platforms.reserved]).describe(
+        `Covered: ${platforms.covered.join(', ')}.`,
+      ),
+      arch: z
+        .string({ error: archForm })
+        .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$/)
+        .optional()
+        .describe(
+          'Instruction set. For cpu-x86_64: x86-64 (any machine), avx2 (default) or avx512. For cuda: sm_80 (A100, L4, RTX 4090) or sm_90 (H100, H200); default that of the device, else sm_90.',
+        ),
+      device: z
+        .string({ error: deviceForm })
+        .regex(/^[A-Za-z0-9][A-Za-z0-9_. -]{0,63}$/)
+        .optional()
+        .describe(
+          'For cuda: a device of the table in knowledge/platforms/cuda.yaml, such as h200; its stated rates bound the plan. Any device of the arch runs the engine.',
+        ),
+      threads: integer(1, 1024)
+        .optional()
+        .describe(
+          'Threads of the engine, one per physical core at best; needed on a processor. For cuda: threads of the host, default 4.',
+        ),
+      devices: integer(1, 64).optional().describe('Devices, default and covered: 1.'),
+      memory: z
+        .string({ error: sizeForms })
+        .max(64)
+        // A pattern for editors only: readSize says better what is wrong.
+        .meta({
+          description:
+            'Memory that the engine may use on each device, with a unit: 8GiB, 8 GB. For cuda: memory of the GPU.',
+          pattern: sizePattern.source,
+        }),
+    },
+    { error: 'a mapping with platform, threads, memory' },
+  )
+  .meta({
+    if: { properties: { platform: { not: { const: 'cuda' } } }, required: ['platform'] },
+    // biome-ignore lint/suspicious/noThenProperty: `then` is a keyword of JSON Schema.
+    then: { required: ['threads'] },
+  });
 
 const Numerics = z.strictObject(
   {
     weights: choice([...weightFormats.covered, ...weightFormats.reserved]).describe(
-      `Covered: ${weightFormats.covered.join(', ')}.`,
+      `Covered: ${Object.entries(weightFormats.on)
+        .map(([platform, formats]) => `${formats.join(', ')} on ${platform}`)
+        .join('; ')}.`,
     ),
     kv_cache: choice(['f32', 'bf16', 'f16', 'q8_0']).optional().describe('Default and covered: f32.'),
     activations: choice(['f32', 'bf16', 'f16']).optional().describe('Default and covered: f32.'),

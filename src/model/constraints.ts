@@ -9,6 +9,12 @@ export const weightFormats = {
   on: { 'cpu-x86_64': ['f32', 'bf16'], cuda: ['bf16', 'f16'] },
 } as const;
 
+/** Formats with realizations on `platform`; without one, on any. */
+export function coveredWeightFormats(platform: string | undefined): readonly string[] {
+  const on: Readonly<Record<string, readonly string[]>> = weightFormats.on;
+  return on[platform ?? ''] ?? weightFormats.covered;
+}
+
 const count = (max: number) => z.int().min(1).max(max);
 
 /**

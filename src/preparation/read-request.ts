@@ -48,6 +48,7 @@ export async function readRequest(
     fileName: places.fileName,
     origin: places.origin,
     catalogModels: places.catalog.models,
+    catalogPlatforms: places.catalog.platforms,
   });
   const { constraints, sha256 } = parsed;
   if (constraints === undefined || sha256 === undefined) throw refusal(parsed.problems, parsed.notCovered);

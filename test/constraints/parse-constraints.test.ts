@@ -26,7 +26,7 @@ describe('parseConstraints', () => {
       'c.yaml:5:40 hardware.arch: unknown instruction set "avx-512"; expected one of x86-64, avx2, avx512 on cpu-x86_64. Did you mean avx512?',
       'c.yaml:5:58 hardware.threads: found 0, which is out of range; expected a whole number from 1 to 1024.',
       'c.yaml:5:61 hardware.ram: unknown key "ram" under hardware. Did you mean memory?',
-      'c.yaml:6:21 numerics.weights: found "int8"; expected one of f32, bf16, q8_0, q4_0, f16, fp8. Did you mean q8_0?',
+      'c.yaml:6:21 numerics.weights: found "int8"; expected one of f32, bf16, f16, q8_0, q4_0, fp8. Did you mean q8_0?',
       'c.yaml:8:40 serving.block_size: block_size belongs to kv: paged; expected no block_size with kv: contiguous. Remove it.',
       'c.yaml:9:27 workload.prompt_tokens: 60 prompt tokens + 60 output tokens = 120; expected at most serving.max_context, 64.',
       'c.yaml:9:63 workload.concurrency: 4 requests at the same time; expected at most serving.max_batch, 1.',

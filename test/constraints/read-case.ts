@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { type ParsedConstraints, parseConstraints } from '../../src/constraints/parse-constraints.ts';
 import { formatProblem } from '../../src/model/problem.ts';
 import { knownModels } from './known-models.ts';
+import { knownPlatforms } from './known-platforms.ts';
 
 const fixtures = join(import.meta.dirname, '../fixtures/constraints');
 
@@ -14,6 +15,7 @@ export function read(text: string, origin: 'command-line' | 'github' = 'command-
     fileName: 'c.yaml',
     origin,
     catalogModels: knownModels,
+    catalogPlatforms: knownPlatforms,
   });
   const printed = (severity: 'error' | 'warning') =>
     parsed.problems.filter((problem) => problem.severity === severity).map(formatProblem);

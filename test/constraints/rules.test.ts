@@ -10,9 +10,11 @@ const valid = read(validText);
 const facts = valid.facts as ModelFacts;
 const base = valid.constraints as Constraints;
 
+const context = { origin: 'command-line', catalogPlatforms: [] } as const;
+
 /** Codes of the problems after changing some sections of the valid file. */
 function fieldCodes(changes: { [K in keyof Constraints]?: Partial<Constraints[K]> }): string[] {
-  return checkFieldRules(merge(changes), valid.locate).map(({ code }) => code);
+  return checkFieldRules(merge(changes), valid.locate, context).map(({ code }) => code);
 }
 
 function factCodes(
@@ -55,7 +57,7 @@ describe('rules between fields', () => {
   it('wants weights that fit the form of the model', () => {
     const checkpoint = { ...base, weights: { source: 'checkpoint' } } as const;
     const codes = (constraints: Parameters<typeof checkFieldRules>[0]) =>
-      checkFieldRules(constraints, valid.locate).map(({ code }) => code);
+      checkFieldRules(constraints, valid.locate, context).map(({ code }) => code);
     expect(codes(checkpoint)).toEqual([]);
     expect(codes({ ...base, model: { path: 'x' } })).toEqual(['weights-and-path']);
     expect(codes({ ...checkpoint, model: { config: {} } })).toEqual(['checkpoint-without-id']);

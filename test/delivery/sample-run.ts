@@ -11,6 +11,7 @@ import { renderPlan } from '../../src/plan/render-plan.ts';
 import { openKnowledge } from '../../src/preparation/knowledge-base.ts';
 import { composePrepared, prepareEngine } from '../../src/preparation/prepare-engine.ts';
 import { readRequest } from '../../src/preparation/read-request.ts';
+import { unrunReport } from '../fixtures/unrun-report.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -81,6 +82,7 @@ export const sampleStates = {
   onRunner,
   passed: { ...judged, status: 'passed', next: null },
   failed: { ...judged, status: 'failed', next: null },
+  unverified: { ...judged, status: 'unverified', next: null },
   cancelled: { ...judged, status: 'cancelled', next: null },
   superseded: { ...judged, status: 'superseded', next: null },
 } as const satisfies Record<string, RunState>;
@@ -156,6 +158,9 @@ export const sampleFinding: Finding = {
   evidence: { case: 'rows_of_one', nmse: 0.0132, max_abs: 0.41, worst_index: 17 },
 };
 
+/** What a runner without a GPU says of a CUDA engine. */
+export const sampleUnrun = unrunReport(sampleReport);
+
 /** The sample report as it is when these findings turned their gates red and nothing was timed. */
 export function failedReport(findings: readonly Finding[]): Report {
   const isRed = (gate: string) => findings.some((finding) => finding.gate === gate);
@@ -179,7 +184,11 @@ export function failedState(code: string, message: string, changes: Partial<RunS
 
 /** Problems of a text as the parser finds them. */
 export function problemsOf(text: string): NonNullable<RunView['problems']> {
-  const parsed = parseConstraints(text, { origin: 'github', catalogModels: catalog.models });
+  const parsed = parseConstraints(text, {
+    origin: 'github',
+    catalogModels: catalog.models,
+    catalogPlatforms: catalog.platforms,
+  });
   return { problems: parsed.problems, notCovered: parsed.notCovered.map(({ message }) => message) };
 }
 
