@@ -1,5 +1,5 @@
 import type { CheckAnnotation, CheckConclusion, CheckDraft } from '../model/delivery.ts';
-import { inlineText, shorten } from '../model/escape-text.ts';
+import { codeSpan, inlineText, shorten } from '../model/escape-text.ts';
 import type { Report } from '../model/report.ts';
 import { findingsOf, lineOf, repositoryPath } from './findings.ts';
 import { benchmarkOf, renderConditions, renderGoals, renderSpeed } from './goals.ts';
@@ -87,7 +87,7 @@ function deviceInWords({ environment: { cuda } }: Report): string {
   const gpu =
     device === null
       ? 'no GPU'
-      : `${inlineText(device.name, 80)} (compute capability ${inlineText(device.computeCapability, 10)}), driver ${inlineText(device.driver, 40)}`;
+      : `${inlineText(device.name, 80)}, compute capability ${codeSpan(device.computeCapability, 'text', 10)}, driver ${codeSpan(device.driver, 'text', 40)}`;
   return `, ${inlineText(compiler, 120)}, ${gpu}`;
 }
 

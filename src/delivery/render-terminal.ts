@@ -51,7 +51,7 @@ function renderUnverifiedEnd(view: RunView): string {
   const where = pull === undefined ? '' : ` The engine is in #${pull}, a draft.`;
   const covered = view.report === undefined ? [] : listCoverage(view.report);
   return paragraphs(
-    `⚪ **${inlineText(engineName(view))}**: not run on a device, for the runner has no GPU. Nothing failed, and it is not a pass.${where}`,
+    `⚪ **${inlineText(engineName(view))}**: not run on a device, for the runner has no GPU. Nothing failed. It is not a pass either.${where}`,
     covered.map((line) => `- ${line}`).join('\n'),
     `**What to do:** ${adviseOnDevice(view)}`,
     renderAgentSummary(view),

@@ -26,5 +26,5 @@ function whoJudged({ runner }: RunView): string {
 export function adviseOnDevice({ runner }: RunView): string {
   const labels = (runner?.labels ?? []).slice(0, 20).map((label) => codeSpan(label));
   const which = labels.length === 0 ? '' : ` and the labels ${listWords(labels)}`;
-  return `whoever administers this repository registers a self-hosted runner with a GPU${which} (**Settings → Actions → Runners**). Then comment \`/metainfer retry\`: the same engine is judged there, on the device.`;
+  return `Whoever administers this repository registers a self-hosted runner with a GPU${which} (**Settings → Actions → Runners**). Then comment \`/metainfer retry\`: the same engine is judged there, on the device.`;
 }

@@ -14,7 +14,11 @@ function refuse(reason: string): never {
  * @throws ArtifactRefusal
  */
 export function checkPlaces(report: Report, platform: string): void {
-  if (platform !== 'cuda') return checkHostOnly(report);
+  if (platform === 'cuda') checkDevice(report);
+  else checkHostOnly(report);
+}
+
+function checkDevice(report: Report): void {
   const { cuda } = report.environment;
   if (cuda === undefined) refuse('report.json is of a CUDA engine and names no CUDA compiler');
   for (const gate of report.gates) {
