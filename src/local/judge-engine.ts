@@ -4,6 +4,8 @@ import { checkAgentCode } from '../generation/check-agent-code.ts';
 import { checkProvenance } from '../generation/check-provenance.ts';
 import { renderConfigHeader } from '../generation/config-header.ts';
 import { benchmarkGates } from '../model/benchmark-gates.ts';
+import type { Constraints } from '../model/constraints.ts';
+import { notRunWords } from '../model/device-words.ts';
 import { AppError } from '../model/errors.ts';
 import { evaluateGoals } from '../model/judge-goals.ts';
 import type { Finding, Report } from '../model/report.ts';
@@ -13,7 +15,9 @@ import { benchmarkEngine } from '../verification/bench-engine.ts';
 import { hashEngineTree } from '../verification/engine-tree.ts';
 import { describeEngine } from '../verification/engine-under-test.ts';
 import type { EngineUnderTest } from '../verification/gate-context.ts';
+import { codePlace } from '../verification/gate-place.ts';
 import { addBenchmark, makeReport } from '../verification/make-report.ts';
+import { notRun } from '../verification/run-gates.ts';
 import { verifyEngine } from '../verification/verify-engine.ts';
 import { requireSameTree, withEngineCopy } from './engine-copy.ts';
 import { inspectFolder, requireTrustedCode } from './foreign-files.ts';
@@ -138,6 +142,15 @@ async function verifyCopy(
   });
 }
 
+/** A machine without the engine's device measures nothing: that meets no goal, and misses none. */
+function withoutMeasurement(report: Report, { goals }: Constraints): Report {
+  return addBenchmark(report, {
+    gates: [notRun('bench'), notRun('physics')],
+    goals: evaluateGoals(goals.require, null, notRunWords),
+    benchmark: null,
+  });
+}
+
 /**
  * Adds bench and physics to the report of a verified engine.
  * @throws AppError ENGINE_INVALID where the folder is not the verified one, or was changed meanwhile
@@ -164,6 +177,8 @@ export async function measureEngine(
   }
   const { constraints, model } = prepared.request;
   const toolchain = await openToolchain(prepared, folder, options);
+  const place = codePlace({ onDevice: constraints.hardware.platform === 'cuda' }, toolchain);
+  if (place !== 'host' && place !== 'device') return withoutMeasurement(report, constraints);
   const binary = await buildBinary(folder, toolchain);
   const checkpointFolder = await provideWeights(prepared.request, {
     ...options,

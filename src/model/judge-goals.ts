@@ -1,5 +1,6 @@
 import type { Benchmark, EngineBenchmark } from './benchmark.ts';
 import type { Constraints } from './constraints.ts';
+import { notRunWords } from './device-words.ts';
 import { type MetricName, metricNames, metrics } from './metrics.ts';
 import type { GateResult, GoalVerdict } from './report.ts';
 
@@ -72,17 +73,22 @@ function evaluateGoal(goal: Goal, benchmark: Benchmark): GoalVerdict {
   return { written: goal.written, metric, status, measured, baseline, note };
 }
 
-/** One verdict per goal of the constraint file. Without a benchmark every goal is "not measured", never met. */
-export function evaluateGoals(goals: readonly Goal[], benchmark: Benchmark | null): GoalVerdict[] {
+/** One verdict per goal of the constraint file. Without a benchmark every goal is "not measured", never met, and says why. */
+export function evaluateGoals(
+  goals: readonly Goal[],
+  benchmark: Benchmark | null,
+  absentBecause = 'no benchmark was run',
+): GoalVerdict[] {
   return goals.map((goal) => {
-    if (benchmark === null) return notMeasured(goal, 'no benchmark was run');
+    if (benchmark === null) return notMeasured(goal, absentBecause);
     return evaluateGoal(goal, benchmark);
   });
 }
 
 /** How close to the reference the person asked for, as goals with the figures of gate logits. */
 export function judgeFidelity(asked: Fidelity, gates: readonly GateResult[]): GoalVerdict[] {
-  const measured = gates.find(({ gate }) => gate === 'logits')?.measurements ?? {};
+  const logits = gates.find(({ gate }) => gate === 'logits');
+  const measured = logits?.measurements ?? {};
   const goals = [
     ['mean_kld', '<=', asked.mean_kld],
     ['top1_agreement', '>=', asked.top1_agreement],
@@ -91,7 +97,7 @@ export function judgeFidelity(asked: Fidelity, gates: readonly GateResult[]): Go
     const goal = { metric: `fidelity.${name}`, written: `${comparison} ${required}` };
     const value = measured[name];
     if (typeof value !== 'number' || !Number.isFinite(value)) {
-      const note = 'gate logits gave no figure';
+      const note = logits?.status === 'not-run' ? notRunWords : 'gate logits gave no figure';
       return { ...goal, status: 'not-measured', measured: null, baseline: null, note };
     }
     const status = holds(value, comparison, required) ? 'met' : 'missed';

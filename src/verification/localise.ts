@@ -18,9 +18,17 @@ const gateOrder: readonly Finding['gate'][] = [
 
 /** Contracts in the order in which they depend on each other; what stands first can't be broken by what follows. */
 const upstreamOrder: readonly string[] = [
-  ...['runtime.context', 'runtime.threading', 'format.json', 'checkpoint.safetensors', 'checkpoint.config'],
-  ...['norm.rms', 'position.rope-frequencies', 'position.rope', 'linear.dense', 'kv.cache', 'attention.core'],
-  ...['attention.block', 'mlp.gated', 'embedding.token', 'head.logits', 'decoder.model'],
+  ...['runtime.context', 'cuda.instructions', 'runtime.memory', 'runtime.cuda', 'runtime.vectors'],
+  ...['runtime.threading', 'format.json', 'checkpoint.safetensors', 'checkpoint.config'],
+  ...[
+    'norm.rms',
+    'position.rope-frequencies',
+    'position.rope',
+    'linear.fragments',
+    'linear.dense',
+    'kv.cache',
+  ],
+  ...['attention.core', 'attention.block', 'mlp.gated', 'embedding.token', 'head.logits', 'decoder.model'],
   ...['text.unicode', 'text.utf8', 'text.normalizer', 'text.pre-tokenizer', 'text.bpe', 'text.tokenizer'],
   ...['text.stop', 'sampling.token', 'text.generation', 'harness.protocol', 'interface.cli'],
 ];

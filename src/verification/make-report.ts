@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem } from 'node:os';
 import type { Constraints } from '../model/constraints.ts';
 import { judgeFidelity } from '../model/judge-goals.ts';
-import type { GateResult, GoalVerdict, Report } from '../model/report.ts';
+import { type GateResult, type GoalVerdict, type Report, timedGates } from '../model/report.ts';
 import { decideOutcome } from '../model/verdict.ts';
-import { baseFlags, type Toolchain } from './build.ts';
+import { baseFlags } from './compile-recipe.ts';
 import { countEngineLines, hashEngineTree, hashWeights } from './engine-tree.ts';
+import { describeCuda } from './report-device.ts';
+import type { Toolchain } from './toolchain.ts';
 import type { Verification } from './verify-engine.ts';
 
 export interface ReportInput {
@@ -59,6 +61,7 @@ export function makeReport(input: ReportInput): Report {
       cpuFlags: listCpuFlags(),
       cores: Math.max(1, cpus().length),
       memoryBytes: totalmem(),
+      ...describeCuda(toolchain, verification.device),
       kernel: release(),
       node: process.version,
       protection: { ...verification.protection, limits: [...verification.protection.limits] },
@@ -79,10 +82,7 @@ export function addBenchmark(
     readonly benchmark: unknown;
   },
 ): Report {
-  const gates = [
-    ...report.gates.filter((gate) => gate.gate !== 'bench' && gate.gate !== 'physics'),
-    ...addition.gates,
-  ];
+  const gates = [...report.gates.filter(({ gate }) => !timedGates.has(gate)), ...addition.gates];
   const fidelity = report.goals.filter((goal) => goal.metric.startsWith('fidelity.'));
   const goals = [...fidelity, ...addition.goals];
   return { ...report, gates, goals, benchmark: addition.benchmark, verdict: decideOutcome(gates, goals) };

@@ -1,3 +1,4 @@
+import { deviceRemark, emulationWords, notRunWords } from '../model/device-words.ts';
 import { codeSpan, inlineText } from '../model/escape-text.ts';
 import type { Finding, GateResult, GoalVerdict, Measurements, Report } from '../model/report.ts';
 import { toVerdict } from '../model/verdict.ts';
@@ -10,7 +11,7 @@ const marks: Readonly<Record<GateResult['status'], string>> = {
   failed: '**failed**',
   skipped: 'not run',
   'not-applicable': 'not applicable',
-  'not-run': 'not run: no device',
+  'not-run': notRunWords,
 };
 
 /** A number; text has no place among figures. */
@@ -35,7 +36,9 @@ function gateRow(gate: GateResult): string {
     .map(([name, value]) => `${name} ${measurement(value)}`)
     .join(', ');
   const detail = gate.reason ?? figures;
-  return `| ${gate.gate} | ${marks[gate.status]} | ${gate.seconds.toFixed(1)} s | ${inlineText(detail)} |`;
+  const remark = gate.status === 'not-run' ? undefined : deviceRemark(gate);
+  const outcome = `${marks[gate.status]}${remark === undefined ? '' : ` (${remark})`}`;
+  return `| ${gate.gate} | ${outcome} | ${gate.seconds.toFixed(1)} s | ${inlineText(detail)} |`;
 }
 
 function findingLine({ gate, contract, file, line, message }: Finding): string {
@@ -48,6 +51,27 @@ function goalRow(goal: GoalVerdict): string {
   return `| ${inlineText(goal.metric)} | ${codeSpan(goal.written, 'cell')} | ${inlineText(measured)} | ${goal.status} |`;
 }
 
+/** What nothing was said about, and what little was said, for want of a GPU; empty where it was not wanting. */
+function deviceLines({ gates }: Report): string[] {
+  const named = (remark: string) =>
+    gates.filter((gate) => deviceRemark(gate) === remark).map(({ gate }) => gate);
+  const [left, emulated] = [named(notRunWords), named(emulationWords)];
+  return [
+    ...(left.length === 0 ? [] : [`Not run on a device: ${left.join(', ')}.`]),
+    ...(emulated.length === 0 ? [] : [`In ${emulationWords}: ${emulated.join(', ')}.`]),
+  ];
+}
+
+function cudaLines({ cuda }: Report['environment']): string[] {
+  if (cuda === undefined) return [];
+  const { compiler, flags, device } = cuda;
+  const shown =
+    device === null
+      ? `none here (${notRunWords})`
+      : `${device.name}, compute capability ${device.computeCapability}, ${(device.memoryBytes / 2 ** 30).toFixed(0)} GiB, driver ${device.driver}`;
+  return [`- GPU: ${inlineText(shown)}; ${inlineText(compiler)} ${inlineText(flags.join(' '))}`];
+}
+
 /** The report as a page for a person: verdict, gates, findings, goals, what was in force, how to repeat it. */
 export function renderReport(report: Report): string {
   const { engine, inputs, environment } = report;
@@ -58,6 +82,7 @@ export function renderReport(report: Report): string {
     '',
     ...verdict.reasons.map((reason) => `- ${inlineText(reason)}`),
     ...(verdict.reasons.length > 0 ? [''] : []),
+    ...deviceLines(report).flatMap((line) => [line, '']),
     '| gate | outcome | time | figures |',
     '|---|---|---|---|',
     ...report.gates.map(gateRow),
@@ -91,6 +116,7 @@ export function renderReport(report: Report): string {
     `- engine: ${engine.lineCount} lines of C++, tree \`${engine.treeSha256.slice(0, 16)}\``,
     `- weights: ${inlineText(inputs.weights.source)}, \`${inputs.weights.sha256.slice(0, 16)}\` (${inputs.weights.method})`,
     `- machine: ${inlineText(environment.cpu)}, ${environment.cores} cores; ${inlineText(environment.compiler)} ${inlineText(environment.compilerFlags.join(' '))}`,
+    ...cudaLines(environment),
     `- sandbox: ${protection.sandbox} (${inlineText(protection.reason)}); ${inlineText(protection.limits.join(', '))}`,
     ...(repeat === undefined ? [] : [`- repeat: ${repeat}`]),
     '',
@@ -100,7 +126,9 @@ export function renderReport(report: Report): string {
 
 /** The few figures that an engine's own README shows. */
 export function renderFigures(report: Report): string {
-  const gates = report.gates.filter((gate) => gate.status === 'passed').map((gate) => gate.gate);
+  const gates = report.gates
+    .filter(({ status }) => status === 'passed')
+    .map((gate) => `${gate.gate}${gate.ranOn === 'emulation' ? ` (${emulationWords})` : ''}`);
   const logits = report.gates.find((gate) => gate.gate === 'logits')?.measurements;
   const bench = report.gates.find((gate) => gate.gate === 'bench')?.measurements;
   const ratio = bench?.decode_tokens_per_second_ratio;
@@ -108,6 +136,7 @@ export function renderFigures(report: Report): string {
   const repeat = repeatCommand(report);
   return [
     `Verdict: **${report.verdict}**; gates passed: ${gates.join(', ')}.`,
+    ...deviceLines(report).slice(0, report.verdict === 'not-run-on-device' ? 1 : 0),
     ...(logits?.max_abs === undefined
       ? []
       : [`Largest logit error ${figure(logits.max_abs)}, mean KLD ${figure(logits.mean_kld)}.`]),

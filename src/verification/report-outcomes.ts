@@ -4,17 +4,28 @@ import { localise } from './localise.ts';
 
 const shownFindings = 20;
 
+function namesOf(gates: Report['gates'], wanted: Report['gates'][number]['status']): string[] {
+  return gates.filter(({ status }) => status === wanted).map(({ gate }) => gate);
+}
+
 /** What every gate but the timed ones concluded, fidelity goals included. */
 export function verificationOutcome(report: Report, reportPath: string): VerificationOutcome {
   const gates = report.gates.filter((gate) => !timedGates.has(gate.gate));
-  const missed = report.goals.filter((goal) => goal.metric.startsWith('fidelity.') && goal.status !== 'met');
   const areGatesGreen = gates.every((gate) => gate.status === 'passed' || gate.status === 'not-applicable');
+  const notRun = namesOf(gates, 'not-run');
+  // What could not be measured without a device is no shortcoming of the engine.
+  const isUnmeasured = notRun.includes('logits');
+  const missed = report.goals.filter(
+    ({ metric, status }) =>
+      metric.startsWith('fidelity.') && status !== 'met' && !(isUnmeasured && status === 'not-measured'),
+  );
   return {
     passed: gates.length > 0 && areGatesGreen && missed.length === 0,
     treeSha256: report.engine.treeSha256,
     reportPath,
     guilty: localise(report).map((suspect) => suspect.contract),
-    redGates: gates.filter(({ status }) => status === 'failed').map(({ gate }) => gate),
+    redGates: namesOf(gates, 'failed'),
+    ...(notRun.length === 0 ? {} : { notRun }),
     findings: [
       ...gates
         .flatMap((gate) => gate.findings)
@@ -31,8 +42,10 @@ export function verificationOutcome(report: Report, reportPath: string): Verific
 /** What the timed gates and the goals concluded; the report's verdict is about all gates together. */
 export function benchmarkOutcome(report: Report): BenchmarkOutcome {
   const timed = report.gates.filter((gate) => timedGates.has(gate.gate));
+  const notRun = namesOf(timed, 'not-run');
   return {
     passed: report.verdict === 'passed',
+    ...(notRun.length === 0 ? {} : { notRun }),
     goals: [
       ...report.goals.map(
         (goal) =>
@@ -40,7 +53,7 @@ export function benchmarkOutcome(report: Report): BenchmarkOutcome {
       ),
       ...timed.flatMap((gate) => gate.findings.map((finding) => `${gate.gate}: ${finding.message}`)),
       ...timed
-        .filter((gate) => gate.status === 'skipped')
+        .filter((gate) => gate.status === 'skipped' || gate.status === 'not-run')
         .map((gate) => `${gate.gate} did not run: ${gate.reason}`),
     ],
   };

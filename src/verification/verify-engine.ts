@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError } from '../model/errors.ts';
-import type { Finding, GateResult } from '../model/report.ts';
+import type { Finding, GateResult, ReportDevice } from '../model/report.ts';
 import { defaultEffort } from './effort.ts';
 import { buildEmulated } from './emulated-build.ts';
 import type { Effort, EngineUnderTest, GateContext, OracleRun, RenderConfigHeader } from './gate-context.ts';
@@ -10,6 +10,7 @@ import { weightFileBytes } from './gates/broken-checkpoints.ts';
 import { openEngine } from './open-engine.ts';
 import { type Oracle, openOracle } from './oracle.ts';
 import { writePerturbedCopy } from './perturbed-copy.ts';
+import { readDevice } from './report-device.ts';
 import { type RunGatesOptions, runGates } from './run-gates.ts';
 import { defaultLimits, describeProtection, type Limits, type Protection } from './sandbox.ts';
 import type { Toolchain } from './toolchain.ts';
@@ -32,6 +33,8 @@ export interface VerifyOptions extends RunGatesOptions {
 export interface Verification {
   readonly gates: readonly GateResult[];
   readonly protection: Protection;
+  /** The GPU that an engine for CUDA ran on; null where there was none. */
+  readonly device: ReportDevice | null;
   readonly seconds: number;
 }
 
@@ -147,7 +150,8 @@ export async function verifyEngine(options: VerifyOptions): Promise<Verification
     const context = makeContext(options, scratchFolder, options.oracle ?? oracle.run);
     const gates = await runGates(context, options);
     const protection = describeProtection(sandbox, engineLimits(options, 'plain'));
-    return { gates, protection, seconds: (performance.now() - started) / 1000 };
+    const device = await readDevice(options.toolchain);
+    return { gates, protection, device, seconds: (performance.now() - started) / 1000 };
   } finally {
     await oracle.close();
     rmSync(scratchFolder, { recursive: true, force: true });

@@ -38,16 +38,17 @@ function chooseCases({ contract, model, target }: UnitJob): { fitting: GateCase[
   return { fitting, tooLarge: meant.length - fitting.length };
 }
 
-/** The cases of gate.yaml that fit the model, with inputs drawn from the run's seed; how many were too large. */
-export function drawJob(
-  context: Pick<GateContext, 'runSeed'>,
-  job: UnitJob,
-): { readonly drawn: DrawnCase[]; readonly tooLarge: number } {
+/** How many cases are meant for the model and left out. */
+export function countTooLarge(job: UnitJob): number {
+  return chooseCases(job).tooLarge;
+}
+
+/** The cases of gate.yaml that fit the model, with inputs drawn from the run's seed. */
+export function drawJob(context: Pick<GateContext, 'runSeed'>, job: UnitJob): DrawnCase[] {
   const { contract, model } = job;
   const constants = constantsOf(model.config);
   const gate = contract.gate!;
-  const { fitting, tooLarge } = chooseCases(job);
-  const drawn = fitting.map((unit) => {
+  return chooseCases(job).fitting.map((unit) => {
     const random = new Random(context.runSeed, `unit/${contract.id}/${unit.id}/${model.name}`);
     const whole = drawCase(unit, constants, random);
     const names = unit.rows_alone ?? [];
@@ -65,7 +66,6 @@ export function drawJob(
     };
     return { check, whole, alone, rows };
   });
-  return { drawn, tooLarge };
 }
 
 /** What the symbol was called with, short: shapes of tensors, texts and parameters as they are. */

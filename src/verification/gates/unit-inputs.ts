@@ -74,10 +74,10 @@ export function countElements(unit: GateCase, constants: ReadonlyMap<string, num
   );
 }
 
-/** Elements of all inputs times the rows of the first, which are what a symbol works on. */
+/** Elements of all inputs times the rows of the first, which are what a symbol works on; a vector is one row. */
 export function countWork(unit: GateCase, constants: ReadonlyMap<string, number>): number {
-  const rows = Object.values(unit.inputs)[0]?.shape[0];
-  return countElements(unit, constants) * (rows === undefined ? 1 : evaluateDimension(rows, constants));
+  const shape = Object.values(unit.inputs)[0]?.shape ?? [];
+  return countElements(unit, constants) * (shape.length < 2 ? 1 : evaluateDimension(shape[0]!, constants));
 }
 
 export function drawCase(unit: GateCase, constants: ReadonlyMap<string, number>, random: Random): ShimCase {

@@ -13,7 +13,7 @@ import type { Limits } from '../sandbox.ts';
 import { type ProcessEnd, runSandboxed } from '../sandboxed-process.ts';
 import { decodeResults, encodeCase } from '../shim-cases.ts';
 import { ownerOfDiagnostic } from './symbol-owner.ts';
-import { caseAt, type DrawnCase, drawJob } from './unit-cases.ts';
+import { caseAt, countTooLarge, type DrawnCase, drawJob } from './unit-cases.ts';
 import { compareOutputs, compareRow } from './unit-compare.ts';
 import { shimFile, type UnitContext, type UnitJob } from './unit-jobs.ts';
 
@@ -40,8 +40,8 @@ export interface JobOutcome {
 /** Builds the contract with all it needs and its shim, runs its cases in the sandbox, and compares outside. */
 export async function runJob(context: UnitContext, job: UnitJob): Promise<JobOutcome> {
   const { contract, model, target } = job;
-  const { drawn, tooLarge } = drawJob(context, job);
-  const counts = { cases: drawn.length, tooLarge };
+  const drawn = drawJob(context, job);
+  const counts = { cases: drawn.length, tooLarge: countTooLarge(job) };
   if (drawn.length === 0) return { findings: [], ...counts, hitLimit: false };
   const sources = [...job.sources, shimFile(contract), 'shim-main.cpp'];
   const built = await buildProgram(
