@@ -2,6 +2,7 @@ import type { AgentFile } from '../model/agent-work.ts';
 import type { SelectedContract, Selection } from '../model/catalog.ts';
 import type { EngineFile, FileProvenance } from '../model/engine.ts';
 import { AppError } from '../model/errors.ts';
+import { sourceNameOf } from '../model/source-name.ts';
 import type { AgentPaths } from './check-agent-code.ts';
 
 /** What agents wrote of an engine, as far as they came. */
@@ -10,11 +11,6 @@ export interface AgentParts {
   readonly written: readonly { readonly path: string; readonly contract: string; readonly model: string }[];
   /** Contracts whose file is still to be written. */
   readonly absent: readonly SelectedContract[];
-}
-
-/** The one source of a contract, beside its header. */
-export function sourceNameOf({ contract }: Pick<SelectedContract, 'contract'>): string {
-  return contract.header.name.replace(/\.h$/, '.cpp');
 }
 
 export function listAgentPaths(selection: Selection): AgentPaths {

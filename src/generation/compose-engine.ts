@@ -7,11 +7,13 @@ import type { EngineFile, EngineSources, FileProvenance } from '../model/engine.
 import { AppError } from '../model/errors.ts';
 import type { ModelFacts, TokenizerFacts } from '../model/model-facts.ts';
 import { formatProblem } from '../model/problem.ts';
-import { listAgentPaths, sourceNameOf, takeAgentFiles } from './agent-sources.ts';
+import { sourceNameOf } from '../model/source-name.ts';
+import { listAgentPaths, takeAgentFiles } from './agent-sources.ts';
 import { type AgentPaths, findOwnDeadCode } from './check-agent-code.ts';
 import { checkIncludes } from './check-includes.ts';
 import { type ConfigInput, renderConfigHeader } from './config-header.ts';
-import { licenseText, renderCmake, renderReadme } from './engine-texts.ts';
+import { renderCmake } from './engine-cmake.ts';
+import { licenseText, renderReadme } from './engine-texts.ts';
 import { hashEngineFile, provenancePath, renderProvenance } from './provenance-file.ts';
 
 export interface ComposeInput {
@@ -60,7 +62,7 @@ export function composeEngine(input: ComposeInput): EngineSources {
     agents.absent.length > 0,
   );
   const lineCount = countLines(cpp.map(({ file }) => file));
-  const sources = code.map(({ file }) => file.path).filter((path) => path.endsWith('.cpp'));
+  const sources = code.map(({ file }) => file.path).filter((path) => /\.(?:cpp|cu)$/.test(path));
   const readme = renderReadme({
     ...{ constraints, facts, platform, lineCount, tokenizer: input.tokenizer },
     sourceCount: sources.length + agents.absent.length,

@@ -1,42 +1,8 @@
 import type { Platform } from '../model/catalog.ts';
 import type { Constraints } from '../model/constraints.ts';
 import type { ModelFacts, TokenizerFacts } from '../model/model-facts.ts';
+import { renderCompile } from './engine-cmake.ts';
 import { figuresEnd, figuresStart } from './provenance-file.ts';
-
-/** Flags that CMake states in its own words, and -Werror, which belongs to the harness, not to a person's compiler. */
-const statedByCmake = /^-(?:std=.*|O\d|Werror|pthread)$/;
-
-/** Builds the engine without any of our tools: `cmake -B build && cmake --build build`. */
-export function renderCmake(
-  name: string,
-  sources: readonly string[],
-  platform: Platform,
-  arch: string,
-): string {
-  const flags = [
-    ...platform.flags.filter((flag) => !statedByCmake.test(flag)),
-    ...(platform.archs[arch]?.flags ?? []),
-  ];
-  return `# SPDX-License-Identifier: MIT
-# Build by hand: cmake -B build && cmake --build build -j
-cmake_minimum_required(VERSION 3.16)
-project(${name} LANGUAGES CXX)
-if(NOT CMAKE_BUILD_TYPE)
-  set(CMAKE_BUILD_TYPE Release)
-endif()
-set(CMAKE_CXX_STANDARD 20)
-set(CMAKE_CXX_STANDARD_REQUIRED ON)
-set(CMAKE_CXX_EXTENSIONS OFF)
-# -O2, not CMake's -O3: the optimisation level that the engine was verified at.
-set(CMAKE_CXX_FLAGS_RELEASE "-O2")
-find_package(Threads REQUIRED)
-add_executable(engine
-${sources.map((source) => `  ${source}`).join('\n')}
-)
-target_compile_options(engine PRIVATE ${flags.join(' ')})
-target_link_libraries(engine PRIVATE Threads::Threads)
-`;
-}
 
 export interface ReadmeInput {
   readonly constraints: Constraints;
@@ -56,21 +22,20 @@ export interface ReadmeInput {
 export function renderReadme(input: ReadmeInput): string {
   const { constraints, facts, tokenizer, platform, lineCount } = input;
   const { hardware, numerics, serving } = constraints;
-  const flags = [...platform.flags, ...(platform.archs[hardware.arch]?.flags ?? [])].join(' ');
   const modelText =
     'id' in constraints.model
       ? `\`${constraints.model.id}\``
       : `a ${facts.family} model given by its config.json`;
   return `# ${constraints.name}
-An inference engine for exactly one target, written by MetaInfer Bot ${describeAuthors(input)}. ${lineCount} lines of C++20, no
-dependency beyond the standard library. \`constraints.yaml\` is what was asked for, \`provenance.yaml\` says where each
+An inference engine for exactly one target, written by MetaInfer Bot ${describeAuthors(input)}. ${lineCount} lines of C++20${platform.gpu === undefined ? '' : ' and CUDA'}, no
+dependency beyond the standard library${platform.gpu === undefined ? '' : ' and the CUDA runtime'}. \`constraints.yaml\` is what was asked for, \`provenance.yaml\` says where each
 file comes from, \`config.h\` holds every dimension.
 ${renderIncomplete(input)}
 | | |
 |---|---|
 | Model | ${modelText}: ${facts.family}, ${facts.numLayers} layers, hidden size ${facts.hiddenSize}, ${facts.numHeads} query and ${facts.numKvHeads} key-value heads of ${facts.headDim}, vocabulary ${facts.vocabSize} |
 | Text | ${describeTokenizer(tokenizer)} |
-| Hardware | ${hardware.platform}, ${hardware.arch}, ${hardware.threads} threads |
+| Hardware | ${hardware.platform}, ${hardware.arch}${hardware.device === undefined ? '' : `, ${hardware.device}`}, ${hardware.threads} ${platform.gpu === undefined ? '' : 'host '}threads |
 | Numbers | weights ${numerics.weights}, KV cache ${numerics.kv_cache}, activations ${numerics.activations} |
 | Limits | context ${serving.max_context} tokens, ${serving.max_batch} sequence${serving.max_batch === 1 ? '' : 's'} at once |
 ${renderAgents(input)}
@@ -78,7 +43,7 @@ ${renderAgents(input)}
 \`\`\`sh
 cmake -B build && cmake --build build
 # or without CMake:
-mkdir -p build && ${platform.compilers[0] ?? 'g++'} ${flags} *.cpp -o build/engine
+mkdir -p build && ${renderCompile(platform, hardware.arch)}
 \`\`\`
 
 ## Run

@@ -89,7 +89,7 @@ export function readYamlFile<T>(file: TreeFile | undefined, schema: z.ZodType<T>
 
 function readRealizations(tree: Tree, root: string, id: string) {
   const files = [...tree.values()].filter(
-    (file) => file.path.startsWith(`${root}realizations/`) && file.path.endsWith('.cpp'),
+    (file) => file.path.startsWith(`${root}realizations/`) && /\.(?:cpp|cu)$/.test(file.path),
   );
   const parsed = files.map((file) => parseRealization(file, id));
   const value: Realization[] = parsed.map((entry) => entry.realization);
@@ -116,14 +116,16 @@ function findUnexpectedFiles(tree: Tree, folder: string): Problem[] {
     .filter((path) => {
       const name = path.slice(root.length);
       return (
-        !known.has(name) && !/^[a-z0-9-]+\.ts$/.test(name) && !/^realizations\/[a-z0-9_-]+\.cpp$/.test(name)
+        !known.has(name) &&
+        !/^[a-z0-9-]+\.ts$/.test(name) &&
+        !/^realizations\/[a-z0-9_-]+\.(?:cpp|cu)$/.test(name)
       );
     })
     .map((path) => ({
       severity: 'error',
       code: 'unexpected-file',
       file: path,
-      message: `not a file of a contract; expected ${[...known].join(', ')}, *.ts or realizations/*.cpp`,
+      message: `not a file of a contract; expected ${[...known].join(', ')}, *.ts or realizations/*.cpp or *.cu`,
     }));
 }
 

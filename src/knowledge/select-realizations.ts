@@ -102,6 +102,7 @@ function choose(
   }
   if (provides.header_only === true)
     return { status: 'header-only', reason: 'The header is the whole contract.', requires: [] };
+  if (by.taken.has(id) && target['hardware.platform'] === 'cuda') return refuseAgent(id);
   if (by.taken.has(id)) return leaveToAgent(contract, target, by.fill!);
   if (by.replacedBy !== undefined)
     return { status: 'replaced', reason: `Filled by the realization of ${by.replacedBy}.`, requires: [] };
@@ -109,10 +110,16 @@ function choose(
   if (realization !== undefined)
     return { status: 'realization', realization, reason, requires: realization.requires };
   if (by.fill === undefined) return { status: 'missing', reason, requires: [] };
+  if (target['hardware.platform'] === 'cuda') return refuseAgent(id);
   const requires = sharedRequirements(contract);
   return by.fill.hasModel
     ? { status: 'agent', reason: `${reason}. An agent writes it from the contract.`, requires }
     : { status: 'missing', reason, requires, wantsModel: true };
+}
+
+/** What agents are told and what checks their code knows processors only. */
+function refuseAgent(id: string): Choice {
+  return { status: 'missing', reason: `${id}: agents write no parts for cuda yet`, requires: [] };
 }
 
 /** What every realization of a contract needs, for whatever target: one for another target will need it too. */

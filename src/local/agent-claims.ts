@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { sourceNameOf } from '../generation/agent-sources.ts';
 import { hashEngineFile, parseProvenance, provenancePath } from '../generation/provenance-file.ts';
 import { readPlainFile } from '../generation/read-plain-file.ts';
 import type { AgentFile } from '../model/agent-work.ts';
 import type { Selection } from '../model/catalog.ts';
+import { sourceNameOf } from '../model/source-name.ts';
 
 /** A file that a folder says an agent wrote. Nothing vouches for it: it is believed to be untrusted code, no more. */
 export interface AgentClaim {

@@ -1,10 +1,12 @@
 import { computeArithmetic } from '../model/arithmetic.ts';
-import type { Selection } from '../model/catalog.ts';
+import type { GpuPlatform, Selection } from '../model/catalog.ts';
 import type { Constraints } from '../model/constraints.ts';
 import type { ModelFacts, TokenizerFacts } from '../model/model-facts.ts';
 import type { DeviceRates, Plan, PlanRequest } from '../model/plan.ts';
+import { sourceNameOf } from '../model/source-name.ts';
 import { spendingLimits } from './agent-work.ts';
 import { type CostSettings, expectCosts, priceOf } from './estimate-cost.ts';
+import { planGpu, statedRates } from './gpu-device.ts';
 import { boundSpeed } from './roofline.ts';
 import { findUnreachable } from './unreachable-goals.ts';
 
@@ -15,16 +17,21 @@ export interface PlanInput {
   readonly tokenizer: TokenizerFacts;
   readonly selection: Selection;
   readonly catalogSha256: string;
-  readonly device: DeviceRates;
+  /** Measured, or stated by the person; else what the platform's table says of a named device. */
+  readonly device?: DeviceRates | undefined;
+  /** The platform's, where it has devices. */
+  readonly gpu?: GpuPlatform | undefined;
   /** Which models agents ask, at which price and within which limits; nothing but the cost depends on it. */
   readonly llm?: CostSettings | undefined;
 }
 
 /** Constraints + selection → plan. Pure: the same inputs give the same bytes of JSON. */
 export function makePlan(input: PlanInput): Plan {
-  const { constraints, facts, selection } = input;
+  const { constraints, facts, selection, gpu } = input;
   const arithmetic = computeArithmetic(facts, constraints);
-  const bounds = boundSpeed(facts, constraints, arithmetic, input.device);
+  const named = gpu?.devices.find(({ id }) => id === constraints.hardware.device);
+  const device = input.device ?? statedRates(named);
+  const bounds = boundSpeed(facts, constraints, arithmetic, { rates: device, l2Bytes: named?.l2Bytes ?? 0 });
   return {
     name: constraints.name,
     request: toRequest(constraints, facts),
@@ -33,6 +40,7 @@ export function makePlan(input: PlanInput): Plan {
     target: selection.target,
     facts,
     tokenizer: input.tokenizer,
+    ...(gpu === undefined ? {} : { gpu: planGpu(constraints, gpu, named) }),
     coverage: selection.contracts.map(({ contract, realization, status, reason }) => ({
       contract: contract.frontMatter.id,
       version: contract.frontMatter.version,
@@ -78,10 +86,10 @@ function toRequest(constraints: Constraints, facts: ModelFacts): PlanRequest {
 
 /** The files of the engine in the order in which the composer writes them: its own, then the code by name. */
 function listFiles(selection: Selection): string[] {
-  const code = selection.contracts.flatMap(({ contract, status }) => {
-    const header = contract.header.name;
-    const hasSource = status === 'realization' || status === 'agent';
-    return hasSource ? [header, header.replace(/\.h$/, '.cpp')] : [header];
+  const code = selection.contracts.flatMap((entry) => {
+    const header = entry.contract.header.name;
+    const hasSource = entry.status === 'realization' || entry.status === 'agent';
+    return hasSource ? [header, sourceNameOf(entry)] : [header];
   });
   const sorted = [...code].sort((a, b) => (a < b ? -1 : 1));
   return [

@@ -1,6 +1,7 @@
 import type { Selection } from '../model/catalog.ts';
 import type { Constraints } from '../model/constraints.ts';
 import type { ModelFacts, TokenizerFacts } from '../model/model-facts.ts';
+import { sourceNameOf } from '../model/source-name.ts';
 import type { EngineContract, EngineUnderTest } from './gate-context.ts';
 
 /**
@@ -51,7 +52,7 @@ function describeContracts(
     return {
       id,
       header: contract.header.name,
-      source: hasSource ? contract.header.name.replace(/\.h$/, '.cpp') : null,
+      source: hasSource ? sourceNameOf({ contract, realization }) : null,
       requires: [...requires, ...replacing],
       isAgentWritten: status === 'agent',
       config,

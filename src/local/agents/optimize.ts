@@ -1,6 +1,5 @@
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { sourceNameOf } from '../../generation/agent-sources.ts';
 import type { ContractTask } from '../../generation/agents/contract-task.ts';
 import { type ContractProfile, proposeRealization } from '../../generation/agents/propose-realization.ts';
 import { writeEngine } from '../../generation/write-engine.ts';
@@ -11,6 +10,7 @@ import type { EngineSources } from '../../model/engine.ts';
 import { AppError } from '../../model/errors.ts';
 import type { LanguageModel } from '../../model/language-model.ts';
 import type { Report } from '../../model/report.ts';
+import { sourceNameOf } from '../../model/source-name.ts';
 import { composePrepared, type PreparedEngine, prepareEngine } from '../../preparation/prepare-engine.ts';
 import { compareEngines, type EngineComparison } from '../../verification/compare-engines.ts';
 import { EngineFailure } from '../../verification/engine-channel.ts';
