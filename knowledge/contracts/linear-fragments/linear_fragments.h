@@ -127,8 +127,10 @@ __device__ inline float inverse_rms(const float* chunks, int n) {
   return 1.0f / sqrtf(sum / static_cast<float>(n) + config::rms_norm_eps);
 }
 
+// fmaf, so that no compiler draws the last product into an addition that follows and rounds it otherwise there.
 __device__ inline float4 normalise(float4 v, float scale, float4 gain) {
-  return make_float4(v.x * scale * gain.x, v.y * scale * gain.y, v.z * scale * gain.z, v.w * scale * gain.w);
+  return make_float4(fmaf(v.x * scale, gain.x, 0), fmaf(v.y * scale, gain.y, 0), fmaf(v.z * scale, gain.z, 0),
+                     fmaf(v.w * scale, gain.w, 0));
 }
 
 // ---- The product of one step.
@@ -255,17 +257,18 @@ __device__ inline void find_scales(float* scales /*[few_rows]*/, float* chunks /
 // sums are its own and nobody stores them.
 template <int Tiles>
 struct InputRows {
-  const float* row[Tiles];
+  const float* data;
+  uint32_t first[Tiles];  // floats in front of the row; input_of checks that 32 bits hold them
   float scale;
 };
 
 template <int Tiles>
 __device__ inline InputRows<Tiles> input_rows(const Input& x, int64_t first_row) {
-  InputRows<Tiles> rows{};
+  InputRows<Tiles> rows{x.data, {}, 1};
 #pragma unroll
   for (int tile = 0; tile < Tiles; ++tile) {
     const int64_t row = first_row + tile * tile_rows + threadIdx.x % warp_size / 4;
-    rows.row[tile] = x.data + (row < x.rows ? row : x.rows - 1) * x.stride;
+    rows.first[tile] = static_cast<uint32_t>((row < x.rows ? row : x.rows - 1) * x.stride);
   }
   return rows;
 }
@@ -277,7 +280,7 @@ __device__ inline void add_columns(float (&sums)[Tiles][2][4], const uint4 (&wei
   const int k = step * step_columns + static_cast<int>(threadIdx.x) % 4 * 4;
 #pragma unroll
   for (int tile = 0; tile < Tiles; ++tile) {
-    float4 x = load_four(rows.row[tile], k, in);
+    float4 x = load_four(rows.data + rows.first[tile], k, in);
     if constexpr (Normed) x = normalise(x, rows.scale, load_four(gain, k, in));
     add_step(sums[tile], parts, split(x));
   }
@@ -361,7 +364,7 @@ __global__ void __launch_bounds__(many_warps_out* many_warps_rows* warp_size, 2)
                                             weights_of(__ldg(from + second + warp_size))};
 #pragma unroll
       for (int tile = 0; tile < many_tiles; ++tile)
-        add_step(sums[tile], weights, split(load_four(rows.row[tile], step * step_columns + 4 * t, w.in)));
+        add_step(sums[tile], weights, split(load_four(rows.data + rows.first[tile], step * step_columns + 4 * t, w.in)));
     }
 #pragma unroll
     for (int tile = 0; tile < many_tiles; ++tile) {
@@ -407,10 +410,15 @@ void launch_slices(const Input& x, const Fragments& w, const Epilogue& epilogue)
          dim3(unsigned(slices * warp_size)), w, slices, units, groups, x, epilogue);
 }
 
+inline Input input_of(int num_rows, const View& x, const float* gain) {
+  if (num_rows * x.row_stride >> 32 != 0) throw EngineError("too many rows in one product: an engine defect");
+  return {static_cast<const float*>(x.data), x.row_stride, num_rows, gain};
+}
+
 // epilogue gets x W^T.
 template <typename Epilogue>
 void multiply(int num_rows, View x /*[num_rows, w.in]*/, const Fragments& w, const Epilogue& epilogue) {
-  const Input input{static_cast<const float*>(x.data), x.row_stride, num_rows, nullptr};
+  const Input input = input_of(num_rows, x, nullptr);
   if (num_rows <= few_rows) return launch_slices<1, false>(input, w, epilogue);
   if (num_rows <= medium_rows) return launch_slices<4, false>(input, w, epilogue);
   constexpr int block_bands = many_bands * many_warps_out, block_rows = many_tiles * tile_rows * many_warps_rows;
@@ -424,7 +432,7 @@ void multiply(int num_rows, View x /*[num_rows, w.in]*/, const Fragments& w, con
 template <typename Epilogue>
 void multiply_normed(int num_rows, View x /*[num_rows, w.in]*/, const float* gain /*[w.in]*/, const Fragments& w,
                      const Epilogue& epilogue) {
-  launch_slices<1, true>({static_cast<const float*>(x.data), x.row_stride, num_rows, gain}, w, epilogue);
+  launch_slices<1, true>(input_of(num_rows, x, gain), w, epilogue);
 }
 
 // out = the sums.
