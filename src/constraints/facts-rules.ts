@@ -83,9 +83,10 @@ function rowsAreWholeBlocks({ numerics, hardware }: PartialConstraints, facts: M
 
 function memorySuffices(constraints: PartialConstraints, facts: ModelFacts): Fault[] {
   const { numerics, serving, workload, hardware } = constraints;
-  const [weights, kv_cache] = [numerics?.weights, numerics?.kv_cache];
+  const [platform, weights, kv_cache] = [hardware?.platform, numerics?.weights, numerics?.kv_cache];
   const [max_context, max_batch, memory] = [serving?.max_context, serving?.max_batch, hardware?.memory];
   if (
+    platform === undefined ||
     weights === undefined ||
     kv_cache === undefined ||
     max_context === undefined ||
@@ -94,6 +95,7 @@ function memorySuffices(constraints: PartialConstraints, facts: ModelFacts): Fau
   )
     return [];
   const sizes = computeArithmetic(facts, {
+    hardware: { platform },
     numerics: { weights, kv_cache },
     serving: { max_context, max_batch, kv: serving?.kv ?? 'contiguous' },
     workload: { prompt_tokens: workload?.prompt_tokens ?? 1, output_tokens: workload?.output_tokens ?? 1 },
@@ -104,7 +106,7 @@ function memorySuffices(constraints: PartialConstraints, facts: ModelFacts): Fau
     `${showBytes(sizes.memoryBytes)} are needed and ${showBytes(available)} are given: ` +
     `weights ${showBytes(sizes.weightBytes)} (${sizes.parameters} parameters in ${weights}) + ` +
     `KV cache ${showBytes(sizes.kvBytesTotal)} (${max_batch} × ${max_context} tokens × ${sizes.kvBytesPerToken} bytes in ${kv_cache}) + ` +
-    `activations ${showBytes(sizes.activationBytes)}.`;
+    `${platform === 'cuda' ? 'workspace' : 'activations'} ${showBytes(sizes.activationBytes)}.`;
   return [
     {
       code: 'memory-too-small',

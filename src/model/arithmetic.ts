@@ -27,6 +27,7 @@ export function bytesOf(count: number, format: NumberFormat): number {
 
 /** The fields of a constraint file that sizes depend on. */
 export interface SizeInputs {
+  readonly hardware: Pick<Constraints['hardware'], 'platform'>;
   readonly numerics: Pick<Constraints['numerics'], 'weights' | 'kv_cache'>;
   readonly serving: Pick<Constraints['serving'], 'max_context' | 'max_batch' | 'kv'>;
   readonly workload: Pick<Constraints['workload'], 'prompt_tokens' | 'output_tokens'>;
@@ -67,6 +68,15 @@ function activationBytes(facts: ModelFacts, maxBatch: number): number {
   return (
     4 * (rows * (3 * facts.hiddenSize + attention + 2 * facts.intermediateSize) + maxBatch * facts.vocabSize)
   );
+}
+
+/**
+ * Products of the tensor cores for one product with a weight. Activations are f32 and stay exact: three bf16 parts of
+ * one for a bf16 weight; an f16 weight is two bf16 parts, whose smallest product lies below f32 and is left out.
+ */
+export function productsPerWeight({ hardware, numerics }: Pick<SizeInputs, 'hardware' | 'numerics'>): number {
+  if (hardware.platform !== 'cuda') return 1;
+  return numerics.weights === 'f16' ? 5 : 3;
 }
 
 /** Sizes and work of one engine (research §3.5). Throws nothing; inputs are checked by src/constraints. */

@@ -18,7 +18,7 @@ export interface Arithmetic {
   readonly prefillFlops: number;
 }
 
-/** What the device could do at best; null where neither measured nor stated. */
+/** What the device could do at best; null where neither measured nor stated. On a GPU: operations in bf16, dense. */
 export interface DeviceRates {
   readonly bytesPerSecond: number | null;
   readonly flopsPerSecond: number | null;
@@ -47,6 +47,16 @@ export interface ContractCost {
   readonly basis: string;
 }
 
+/** What a plan says of the GPU that it is for. */
+export interface PlanGpu {
+  /** As named by the constraint file; null where it names none. */
+  readonly device: { readonly id: string; readonly name: string; readonly memoryBytes: number } | null;
+  /** Ids of listed devices that run this engine. */
+  readonly runsOn: readonly string[];
+  /** Products of the tensor cores for one product of an activation and a weight. */
+  readonly productsPerWeight: number;
+}
+
 export interface Plan {
   readonly name: string;
   readonly request: PlanRequest;
@@ -55,6 +65,8 @@ export interface Plan {
   readonly target: Target;
   readonly facts: ModelFacts;
   readonly tokenizer: TokenizerFacts;
+  /** On a GPU platform only. */
+  readonly gpu?: PlanGpu;
   readonly coverage: readonly {
     readonly contract: string;
     readonly version: string;
@@ -69,6 +81,8 @@ export interface Plan {
     readonly device: DeviceRates;
     /** Bytes that one decoding step of `concurrency` sequences must move, at the workload's mean context. */
     readonly bytesPerStep: number;
+    /** A named GPU's L2 cache may hold much of that from step to step: then its memory bounds nothing. */
+    readonly isCached: boolean;
     /** Upper bound at the workload's mean context, all sequences together; null without a rate. */
     readonly decodeTokensPerSecond: number | null;
     readonly prefillTokensPerSecond: number | null;

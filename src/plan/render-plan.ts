@@ -1,22 +1,29 @@
 import type { Arithmetic, Plan } from '../model/plan.ts';
 import { showBytes } from '../model/show-bytes.ts';
 import { grouped, short } from '../model/show-number.ts';
+import { noteGpuCheck, noteGpuRates, showMachine } from './render-gpu.ts';
+
+export interface PlanView {
+  /** That a runner needs for this engine, from runner-config/labels.yaml; none where nobody knows them. */
+  readonly runnerLabels?: readonly string[] | undefined;
+}
 
 /** Markdown for a terminal or a comment. Deterministic; no table cell holds a line break or an unescaped bar. */
-export function renderPlan(plan: Plan): string {
+export function renderPlan(plan: Plan, { runnerLabels = [] }: PlanView = {}): string {
   const parts = [
     renderHead(plan),
     renderCoverage(plan),
     ...(plan.cost.contracts.length === 0 ? [] : [renderCost(plan)]),
     renderMemory(plan),
     renderLimit(plan),
+    ...(plan.gpu === undefined ? [] : [noteGpuCheck(plan.gpu, runnerLabels)]),
   ];
   return `${parts.join('\n\n')}\n`;
 }
 
 function renderHead(plan: Plan): string {
   const { request, target } = plan;
-  const asked = `${cell(request.model)} on ${target['hardware.platform']} (${target['hardware.arch']}), ${count(request.threads, 'thread')}, ${target['numerics.weights']} weights`;
+  const asked = `${cell(request.model)} on ${showMachine(plan)}, ${target['numerics.weights']} weights`;
   return `## Plan: ${plan.name}\n${asked}. ${renderVerdict(plan)}`;
 }
 
@@ -79,7 +86,10 @@ function showUsd(usd: number): string {
   return usd < 0.01 ? 'less than 0.01 USD' : `${usd.toFixed(2)} USD`;
 }
 
-function renderMemory({ arithmetic, request, target }: Plan): string {
+function renderMemory({ arithmetic, request, target, gpu }: Plan): string {
+  const device = gpu?.device ?? undefined;
+  const given = `${percent(arithmetic.memoryBytes, request.memoryBytes)} of ${showBytes(request.memoryBytes)}`;
+  const capacity = device === undefined ? '' : `; the device has ${showBytes(device.memoryBytes)}`;
   const rows = [
     [
       'Weights',
@@ -91,12 +101,12 @@ function renderMemory({ arithmetic, request, target }: Plan): string {
       showBytes(arithmetic.kvBytesTotal),
       kvNote(arithmetic, request, String(target['numerics.kv_cache'])),
     ],
-    ['Activations', showBytes(arithmetic.activationBytes), 'one forward call'],
     [
-      '**Total**',
-      `**${showBytes(arithmetic.memoryBytes)}**`,
-      `${percent(arithmetic.memoryBytes, request.memoryBytes)} of ${showBytes(request.memoryBytes)}`,
+      gpu === undefined ? 'Activations' : 'Workspace',
+      showBytes(arithmetic.activationBytes),
+      'one forward call',
     ],
+    ['**Total**', `**${showBytes(arithmetic.memoryBytes)}**`, `${given}${capacity}`],
   ];
   return table(['Memory', 'Size', 'From'], rows, [1]);
 }
@@ -108,7 +118,7 @@ function kvNote(arithmetic: Arithmetic, request: Plan['request'], format: string
   return `${request.maxBatch} × ${grouped(request.maxContext)} tokens × ${showBytes(arithmetic.kvBytesPerToken)} in ${format}${capped}`;
 }
 
-function renderLimit({ arithmetic, limit, request }: Plan): string {
+function renderLimit({ arithmetic, limit, request, gpu }: Plan): string {
   const sequences = request.concurrency === 1 ? '' : ` for ${request.concurrency} sequences`;
   const step = `${showBytes(limit.bytesPerStep)}${sequences} and ${showFlops(arithmetic.flopsPerDecodedToken)} a token`;
   const prefill = `${showFlops(arithmetic.prefillFlops)} for ${grouped(request.promptTokens)} tokens`;
@@ -126,7 +136,8 @@ function renderLimit({ arithmetic, limit, request }: Plan): string {
     ['First token', 'as prefill', limit.ttftMs === null ? 'unknown' : `at least ${short(limit.ttftMs)} ms`],
   ];
   const unreachable = limit.unreachable.map((line) => `- **Cannot be met**: ${line}`);
-  const notes = [deviceNote(limit.device), ...unreachable].join('\n');
+  const device = gpu === undefined ? deviceNote(limit.device) : noteGpuRates(gpu, limit);
+  const notes = [device, ...unreachable].join('\n');
   return `${table(['Physical limit', 'Work', 'Speed'], rows)}\n\n${notes}`;
 }
 

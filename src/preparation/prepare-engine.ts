@@ -35,8 +35,6 @@ export interface PrepareOptions {
   readonly llm?: CostSettings | undefined;
 }
 
-const unknownDevice: DeviceRates = { bytesPerSecond: null, flopsPerSecond: null, source: 'unknown' };
-
 export function prepareEngine(
   request: Request,
   catalog: Catalog,
@@ -46,6 +44,7 @@ export function prepareEngine(
   const { mode } = constraints.generation;
   const target = toTarget(constraints, model.facts, model.tokenizer);
   const selection = selectRealizations(catalog, target, { mode, ...(options.agents ?? { hasModel: false }) });
+  const platform = catalog.platforms.find((candidate) => candidate.id === constraints.hardware.platform);
   const plan = makePlan({
     constraints,
     constraintsSha256: request.sha256,
@@ -53,10 +52,10 @@ export function prepareEngine(
     tokenizer: model.tokenizer,
     selection,
     catalogSha256: catalog.sha256,
-    device: options.device ?? unknownDevice,
+    device: options.device,
+    gpu: platform?.gpu,
     llm: options.llm,
   });
-  const platform = catalog.platforms.find((candidate) => candidate.id === constraints.hardware.platform);
   if (platform === undefined) {
     throw new AppError(
       'NOT_COVERED',

@@ -13,6 +13,7 @@ function factsOf(id: string): ModelFacts {
 }
 
 function sizes(overrides: {
+  platform?: 'cpu-x86_64' | 'cuda';
   weights?: 'f32' | 'bf16';
   batch?: number;
   kv?: 'contiguous' | 'paged';
@@ -21,6 +22,7 @@ function sizes(overrides: {
   output?: number;
 }): SizeInputs {
   return {
+    hardware: { platform: overrides.platform ?? 'cpu-x86_64' },
     numerics: { weights: overrides.weights ?? 'bf16', kv_cache: 'f16' },
     serving: {
       max_context: overrides.context ?? 1024,

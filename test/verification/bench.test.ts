@@ -63,6 +63,7 @@ function options(change: Partial<BenchmarkOptions>): BenchmarkOptions {
     baseline: null,
     facts,
     sizes: {
+      hardware: { platform: 'cpu-x86_64' },
       numerics: { weights: 'f32', kv_cache: 'f32' },
       serving: { max_context: 64, max_batch: 4, kv: 'contiguous' },
       workload,
