@@ -111,7 +111,7 @@ function choose(
     return { status: 'realization', realization, reason, requires: realization.requires };
   if (by.fill === undefined) return { status: 'missing', reason, requires: [] };
   if (target['hardware.platform'] === 'cuda') return refuseAgent(id);
-  const requires = sharedRequirements(contract);
+  const requires = sharedRequirements(contract, target);
   return by.fill.hasModel
     ? { status: 'agent', reason: `${reason}. An agent writes it from the contract.`, requires }
     : { status: 'missing', reason, requires, wantsModel: true };
@@ -122,9 +122,12 @@ function refuseAgent(id: string): Choice {
   return { status: 'missing', reason: `${id}: agents write no parts for cuda yet`, requires: [] };
 }
 
-/** What every realization of a contract needs, for whatever target: one for another target will need it too. */
-function sharedRequirements({ realizations }: Contract): readonly string[] {
-  const [first, ...others] = realizations;
+/** What every realization of a contract for this platform needs: one for another target of it will need it too. */
+function sharedRequirements(contract: Contract, target: Target): readonly string[] {
+  const platform = target['hardware.platform'];
+  const [first, ...others] = contract.realizations.filter(
+    ({ applies }) => allowedValues(applies, 'hardware.platform')?.includes(platform) ?? true,
+  );
   return (first?.requires ?? []).filter((id) => others.every(({ requires }) => requires.includes(id)));
 }
 
@@ -134,7 +137,8 @@ function sharedRequirements({ realizations }: Contract): readonly string[] {
  */
 function leaveToAgent(contract: Contract, target: Target, fill: Filling): Choice {
   const { id } = contract.frontMatter;
-  const requires = chooseRealization(contract, target).realization?.requires ?? sharedRequirements(contract);
+  const requires =
+    chooseRealization(contract, target).realization?.requires ?? sharedRequirements(contract, target);
   if (fill.rewritten?.has(id) === true)
     return { status: 'agent', reason: 'An agent wrote it from the contract.', requires };
   return fill.hasModel
