@@ -4,7 +4,7 @@ import { limitBody } from './limit-body.ts';
 import { count, details, paragraphs } from './markdown.ts';
 import { type Note, placeComments } from './place-comments.ts';
 import { codeFrame, describeProblem, renderNotCovered } from './render-problems.ts';
-import { renderApprovalNeeded } from './render-waiting.ts';
+import { renderApprovalNeeded, renderRunnerNeed } from './render-waiting.ts';
 import { engineName, type RunView } from './run-view.ts';
 import { suggestLine } from './suggest-line.ts';
 
@@ -73,7 +73,10 @@ function renderPlanHead(view: RunView, path: string, sequel: PlanSequel): string
     'plan-only':
       'This pull request comes from a fork, so it gets a plan and nothing more. Once it is merged, or pushed to a branch of this repository by somebody with write access, the engine can be made.',
   };
-  return `**Plan for ${name}** (${codeSpan(path)}). ${sequels[sequel]}`;
+  return paragraphs(
+    `**Plan for ${name}** (${codeSpan(path)}). ${sequels[sequel]}`,
+    sequel !== 'plan-only' && renderRunnerNeed(view),
+  );
 }
 
 function notesOf(view: RunView, path: string): ProblemNote[] {

@@ -10,7 +10,7 @@ import { details, link, paragraphs, table } from './markdown.ts';
 import { renderFailure } from './render-failure.ts';
 import { adviseOnProblems, renderProblems } from './render-problems.ts';
 import { renderUnverified } from './render-unverified.ts';
-import { renderWaiting } from './render-waiting.ts';
+import { renderRunnerNeed, renderWaiting } from './render-waiting.ts';
 import { attemptRows, hasEnded, renderProgress, standingOf, withCurrentReport } from './run-progress.ts';
 import type { RunView } from './run-view.ts';
 
@@ -24,6 +24,7 @@ export function renderIssueStatus(given: RunView): string {
       `### ${inlineText(headline(view))}`,
       renderLead(view, 'issue'),
       renderWaiting(view),
+      renderRunnerNeed(view),
       renderFailure(view),
       renderUnverified(view),
       view.report === undefined ? renderProgress(view) : renderGoals(view.report),
@@ -44,6 +45,7 @@ export function renderPullStatus(given: RunView): string {
       `### ${inlineText(headline(view))}`,
       renderLead(view, 'pull'),
       renderWaiting(view),
+      renderRunnerNeed(view),
       renderFailure(view),
       renderUnverified(view),
       view.report !== undefined && renderGoals(view.report),

@@ -26,5 +26,9 @@ function whoJudged({ runner }: RunView): string {
 export function adviseOnDevice({ runner }: RunView): string {
   const labels = (runner?.labels ?? []).slice(0, 20).map((label) => codeSpan(label));
   const which = labels.length === 0 ? '' : ` and the labels ${listWords(labels)}`;
-  return `Whoever administers this repository registers a self-hosted runner with a GPU${which} (**Settings → Actions → Runners**). Then comment \`/metainfer retry\`: the same engine is judged there, on the device.`;
+  const also =
+    runner === undefined
+      ? ''
+      : ` As long as ${codeSpan(runner.name)} is online with these labels, it may be the one to take the job again.`;
+  return `Whoever administers this repository registers a self-hosted runner with a GPU${which} (**Settings → Actions → Runners**). Then comment \`/metainfer retry\`: the same engine is judged there, on the device.${also}`;
 }

@@ -61,6 +61,17 @@ export function renderUnserved({ queue }: Pick<RunView, 'queue'>): string {
   );
 }
 
+/** Said with the plan already: an engine whose labels nobody serves waits for its verdict. Empty where one does. */
+export function renderRunnerNeed({ need }: Pick<RunView, 'need'>): string {
+  if (need === undefined || need.isServed) return '';
+  const labels = listWords(need.labels.map((label) => codeSpan(label)));
+  const lacking =
+    need.seenRunners.length === 0
+      ? 'no runner has taken a job of this repository yet'
+      : 'none has taken a job with them here in the last week';
+  return `Its job needs a self-hosted runner with the labels ${labels}; ${lacking}. One that has them takes the job by itself once it is online; without one the engine is made, and its verdict is waited for, 24 hours at most.`;
+}
+
 function renderLacking({ labels, seenRunners }: QueueView): string {
   const lacking = labels.filter((label) => !seenRunners.some((runner) => runner.labels.includes(label)));
   if (seenRunners.length === 0 || lacking.length === 0) return '';

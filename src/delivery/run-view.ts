@@ -31,6 +31,14 @@ export interface QueueView {
   readonly seenRunners: readonly SeenRunner[];
 }
 
+/** What the run's job asks of a runner, and whether one that took a job here lately has it. */
+export interface RunnerNeed {
+  readonly labels: readonly string[];
+  readonly isServed: boolean;
+  /** Runners of this repository seen before, newest first. */
+  readonly seenRunners: readonly SeenRunner[];
+}
+
 /** All that a text about a run can draw on. Everything in it that came from outside is still raw: the texts escape it. */
 export interface RunView {
   readonly run: RunRecord;
@@ -52,6 +60,8 @@ export interface RunView {
   /** Number of the run of this repository that must end first; null where it is this run's turn. */
   readonly waitingBehind: number | null;
   readonly queue: QueueView | null;
+  /** Only before a runner has the job. */
+  readonly need?: RunnerNeed;
   /** Passed, and the branch has commits since (or is gone) that nobody verified. */
   readonly isBranchMoved?: boolean;
   /** Judged and red, and the model that wrote what is wrong is to try again. */

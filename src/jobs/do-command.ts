@@ -20,8 +20,7 @@ import type { CommandOutcome } from './handle-command.ts';
 import { findSetupProblems, setupPlace } from './preflight.ts';
 import { requestRun, stopRun } from './request-run.ts';
 import { makeRunView } from './run-view.ts';
-import { findServedLabels } from './served-labels.ts';
-import { labelsOf } from './steps/dispatch.ts';
+import { requireNeed } from './steps/dispatch.ts';
 
 type CommandIntent = Intent & { readonly kind: 'command' };
 type Arguments = Readonly<Record<string, string>>;
@@ -44,8 +43,7 @@ export async function doStatus(
 /** A job for this run would wait for labels that no runner has served lately. */
 async function findUnserved(context: AppContext, run: RunRecord): Promise<readonly SetupProblem[]> {
   if (run.state.constraints === undefined) return [];
-  const labels = await labelsOf(context, run);
-  const { isServed, seenRunners } = await findServedLabels(context, run.repository, labels);
+  const { labels, isServed, seenRunners } = await requireNeed(context, run);
   return isServed ? [] : [{ kind: 'labels-unserved', labels, seenRunners }];
 }
 
@@ -96,9 +94,9 @@ export async function doGenerate(
   return isNew ? { reaction: 'rocket' } : goOn(context, intent, run);
 }
 
-/** A run that failed with the knowledge of its time is worth making anew with today's; repeating it is not. */
+/** A run that did not pass with the knowledge of its time is worth making anew with today's; repeating it is not. */
 async function isKnowledgeNewer(context: AppContext, run: RunRecord | undefined): Promise<boolean> {
-  if (run?.state.status !== 'failed') return false;
+  if (run?.state.status !== 'failed' && run?.state.status !== 'unverified') return false;
   const plan = await context.store.readDocument(run.id, 'plan');
   return plan !== undefined && plan.catalogSha256 !== context.catalog.sha256;
 }

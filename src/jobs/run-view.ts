@@ -14,7 +14,7 @@ export async function makeRunView(
   context: AppContext,
   run: RunRecord,
   more: Partial<
-    Pick<RunView, 'queue' | 'approvalFrom' | 'autoApproveTokens' | 'isBranchMoved' | 'isRepairing'>
+    Pick<RunView, 'queue' | 'need' | 'approvalFrom' | 'autoApproveTokens' | 'isBranchMoved' | 'isRepairing'>
   > = {},
 ): Promise<RunView> {
   const { store } = context;

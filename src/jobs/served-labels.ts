@@ -1,6 +1,8 @@
-import type { SeenRunner } from '../delivery/run-view.ts';
+import type { RunnerNeed, SeenRunner } from '../delivery/run-view.ts';
 import type { RepositoryRef } from '../model/github.ts';
+import type { RunRecord } from '../model/run-record.ts';
 import type { AppContext } from './app-context.ts';
+import { readRepositoryConfig } from './ask-permission.ts';
 
 /** A runner that took a job within this time counts as one that serves the job's labels. */
 const seenWithinDays = 7;
@@ -20,4 +22,17 @@ export async function findServedLabels(
     (runner) => runner.at.getTime() > since && labels.every((label) => runner.labels.includes(label)),
   );
   return { isServed, seenRunners };
+}
+
+/** What the run's job will ask of a runner; undefined where the operator lists no labels for its target. */
+export async function findRunnerNeed(context: AppContext, run: RunRecord): Promise<RunnerNeed | undefined> {
+  const { hardware } = run.state.constraints!;
+  const labels = context.labelsFor({
+    'hardware.platform': hardware.platform,
+    'hardware.arch': hardware.arch,
+  });
+  if (labels === undefined) return undefined;
+  const { runner } = await readRepositoryConfig(context, run.repository);
+  const all = [...labels, ...runner.extra_labels];
+  return { labels: all, ...(await findServedLabels(context, run.repository, all)) };
 }

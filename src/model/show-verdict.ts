@@ -1,9 +1,10 @@
+import { emulationWords, notRunWords } from './device-words.ts';
 import type { GateResult, Report, VerdictOutcome } from './report.ts';
 
 export const verdictWords: Readonly<Record<VerdictOutcome, string>> = {
   passed: 'passed',
   failed: 'failed',
-  'not-run-on-device': 'not run on a device',
+  'not-run-on-device': notRunWords,
 };
 
 const verdictCodes = { passed: 0, failed: 1, 'not-run-on-device': 5 } as const;
@@ -23,7 +24,7 @@ export function placeWords({ status, ranOn }: Pick<GateResult, 'status' | 'ranOn
 const rooms = {
   host: 'host',
   device: 'device',
-  emulation: 'host emulation: arithmetic only',
+  emulation: emulationWords,
 } as const;
 
 /** What was checked where, and what was not, a line each; plain text, nothing from outside in it. */
@@ -38,7 +39,7 @@ export function listCoverage({ gates }: Pick<Report, 'gates'>): readonly string[
     ['Checked on the device', named((gate) => didRun(gate) && gate.ranOn === 'device')],
     ['Checked on the host', named((gate) => didRun(gate) && (gate.ranOn ?? 'host') === 'host')],
     [
-      'Checked in host emulation, correctness of arithmetic only',
+      'Checked in host emulation (arithmetic only)',
       named((gate) => didRun(gate) && gate.ranOn === 'emulation'),
     ],
     ['Not checked, because it takes a device', named(({ status }) => status === 'not-run')],

@@ -19,7 +19,8 @@ export interface Verdict {
  */
 export function decideOutcome(gates: readonly GateResult[], goals: readonly GoalVerdict[]): VerdictOutcome {
   if (gates.length === 0) return 'failed';
-  const isWithoutDevice = gates.some(isLeftOut);
+  // What passes in emulation has right arithmetic and nothing else.
+  const isWithoutDevice = gates.some((gate) => isLeftOut(gate) || gate.ranOn === 'emulation');
   const isFailed =
     gates.some((gate) => !isLeftOut(gate) && gateReason(gate) !== undefined) ||
     goals.some((goal) => goal.status !== 'not-measured' && goalReason(goal) !== undefined);

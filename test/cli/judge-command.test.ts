@@ -128,7 +128,7 @@ describe('judging an engine', () => {
     const zip = craftZip(names.map((name) => ({ name, data: read(name)! })));
     const artifact = await readArtifact(zip, {
       ...{ requestId: 'run-0123-1', engineCommit: commit, constraintsSha256 },
-      treeSha256: hashEngineTree(folder),
+      ...{ treeSha256: hashEngineTree(folder), platform: 'cpu-x86_64' },
       ...{ goals: [], fidelity: { mean_kld: 1e-6, top1_agreement: 0.99 } },
     });
     expect(artifact).toMatchObject({ ok: true, report: { verdict: 'failed' } });

@@ -1,7 +1,7 @@
-import type { GateResult, Report } from '../../model/report.ts';
+import { type GateResult, type Report, timedGates } from '../../model/report.ts';
 import { ArtifactRefusal } from './artifact-refusal.ts';
 
-/** What an engine that runs on a device must be held to there before it counts as verified. */
+/** Need no device: all others must have run on it before an engine counts as verified. */
 const compileGates: ReadonlySet<string> = new Set(['static', 'build']);
 
 function refuse(reason: string): never {
@@ -35,7 +35,8 @@ function checkDevice(report: Report): void {
 }
 
 function isElsewhere({ gate, status, ranOn }: GateResult): boolean {
-  return status === 'passed' && !compileGates.has(gate) && ranOn !== 'device';
+  if (status !== 'passed' || compileGates.has(gate)) return false;
+  return timedGates.has(gate) ? ranOn !== undefined && ranOn !== 'device' : ranOn !== 'device';
 }
 
 function checkHostOnly(report: Report): void {

@@ -6,6 +6,7 @@ import { step } from '../../pipeline.ts';
 import { type AppContext, clientOf } from '../app-context.ts';
 import { askPermission, readRepositoryConfig } from '../ask-permission.ts';
 import { makeRunView } from '../run-view.ts';
+import { findRunnerNeed } from '../served-labels.ts';
 import { tellSource } from '../tell-source.ts';
 
 /** Tells the plan, and whether somebody has to allow what comes next. */
@@ -53,7 +54,9 @@ async function tellPlan(
 ): Promise<void> {
   const isHeld = run.state.waitingFor === 'approval';
   const { allow } = await readRepositoryConfig(context, run.repository);
+  const need = await findRunnerNeed(context, run);
   const view = await makeRunView(context, run, {
+    ...(need === undefined ? {} : { need }),
     ...(isHeld ? { approvalFrom: allow.generate } : {}),
     ...(autoApproveTokens === undefined ? {} : { autoApproveTokens }),
   });

@@ -1,13 +1,14 @@
 import { renderCheck } from '../../delivery/render-check.ts';
 import { renderPullStatus } from '../../delivery/render-status.ts';
+import type { RunnerNeed, RunView } from '../../delivery/run-view.ts';
 import { renderSetupProblem } from '../../delivery/setup-texts.ts';
 import { AppError } from '../../model/errors.ts';
 import type { GithubTrail, RunEvent } from '../../model/run.ts';
 import type { RunRecord } from '../../model/run-record.ts';
 import { type AppContext, clientOf, workflowPath } from '../app-context.ts';
-import { readRepositoryConfig } from '../ask-permission.ts';
 import { findSetupProblems, setupPlace, summariseSetup } from '../preflight.ts';
 import { issueScope, makeRunView } from '../run-view.ts';
+import { findRunnerNeed } from '../served-labels.ts';
 import { tryKey } from '../try-key.ts';
 
 /** Check run, workflow dispatch, status on the pull request. The run then waits for the workflow to end. */
@@ -19,7 +20,7 @@ export async function dispatch(context: AppContext, run: RunRecord): Promise<Run
   await requireSetup(context, run);
   await requireOpenPull(context, run);
   const requestId = `${run.id}-${attempt}`;
-  const labels = await labelsOf(context, run);
+  const need = await requireNeed(context, run);
   // What follows is written for the state that the run is in once the job is queued.
   const ahead = inWorkflow(run, { ...github, requestId, workflowRunId: null }, attempt);
   const check = await client.createCheck(
@@ -39,12 +40,12 @@ export async function dispatch(context: AppContext, run: RunRecord): Promise<Run
       request_id: requestId,
       constraints_sha256: state.constraintsSha256!,
       engine_path: github.enginePath,
-      labels: JSON.stringify(labels),
+      labels: JSON.stringify(need.labels),
       baseline: state.baseline ?? 'llama.cpp',
     },
   );
   await context.store.beginAttempt(run.id, { number: attempt, requestId, workflowRunId });
-  await tellPull(context, inWorkflow(run, { ...github, requestId, workflowRunId }, attempt));
+  await tellPull(context, inWorkflow(run, { ...github, requestId, workflowRunId }, attempt), { need });
   return { type: 'dispatched', requestId, workflowRunId, checkRunId: check.id };
 }
 
@@ -90,7 +91,7 @@ function inWorkflow(run: RunRecord, github: GithubTrail, attempt: number): RunRe
 export async function tellPull(
   context: AppContext,
   run: RunRecord,
-  more: { readonly isBranchMoved?: boolean } = {},
+  more: Pick<RunView, 'isBranchMoved' | 'need'> = {},
 ): Promise<void> {
   const number = run.state.github!.pullNumber;
   const body = renderPullStatus(await makeRunView(context, run, more));
@@ -98,19 +99,13 @@ export async function tellPull(
   await clientOf(context, run.repository).upsertComment(once, number, body);
 }
 
-/** Labels that a runner for this engine must have, from runner-config/labels.yaml and the repository's own. */
-export async function labelsOf(context: AppContext, run: RunRecord): Promise<readonly string[]> {
-  const { hardware } = run.state.constraints!;
-  const labels = context.labelsFor({
-    'hardware.platform': hardware.platform,
-    'hardware.arch': hardware.arch,
-  });
-  if (labels === undefined) {
-    throw new AppError(
-      'NOT_COVERED',
-      `runner-config/labels.yaml names no runner for ${hardware.platform} ${hardware.arch}, so nobody can verify this engine. The operator of the app adds a line there.`,
-    );
-  }
-  const { runner } = await readRepositoryConfig(context, run.repository);
-  return [...labels, ...runner.extra_labels];
+/** @throws AppError NOT_COVERED where the operator lists no runner for the engine's target */
+export async function requireNeed(context: AppContext, run: RunRecord): Promise<RunnerNeed> {
+  const need = await findRunnerNeed(context, run);
+  if (need !== undefined) return need;
+  const { platform, arch } = run.state.constraints!.hardware;
+  throw new AppError(
+    'NOT_COVERED',
+    `runner-config/labels.yaml names no runner for ${platform} ${arch}, so nobody can verify this engine. The operator of the app adds a line there.`,
+  );
 }

@@ -50,18 +50,18 @@ describe('a report of a CUDA engine', () => {
       /gate ledger of report.json ran on a device, and its machine has none/,
     ],
     [
-      'passed by emulation alone',
+      'passed by emulation alone, and calls it no device',
       {
         ...report,
         gates: report.gates.map((gate) => ({ ...gate, ranOn: 'emulation' as const })),
         environment: onDevice.environment,
       },
-      /says passed, and gate ledger, unit, .*physics did not run on the device/,
+      /says passed, and its gates and goals say not-run-on-device/,
     ],
     [
       'passed with one emulated gate',
       withGate(onDevice, 'logits', { ranOn: 'emulation' }),
-      /says passed, and gate logits did not run on the device/,
+      /says passed, and its gates and goals say not-run-on-device/,
     ],
     [
       'passed without a word on where',
@@ -85,6 +85,16 @@ describe('a report of a CUDA engine', () => {
       }),
       /trace of report.json is not-run with 1 finding/,
     ],
+    [
+      'passed with one gate on the host',
+      withGate(onDevice, 'logits', { ranOn: 'host' }),
+      /says passed, and gate logits did not run on the device/,
+    ],
+    [
+      'not run, and leaves gates out',
+      { ...unrun, gates: unrun.gates.filter(({ gate }) => gate !== 'unit' && gate !== 'text') },
+      /says not-run-on-device without gate unit, text/,
+    ],
     ['no CUDA compiler', report, /names no CUDA compiler/],
   ];
   it.each(cases)('is refused where it says %s', async (_, claimed, reason) => {
@@ -107,6 +117,8 @@ describe('a report of an engine for the CPU', () => {
     ['a gate on a device', withGate(report, 'logits', { ranOn: 'device' })],
     ['an emulated gate', withGate(report, 'unit', { ranOn: 'emulation' })],
   ])('is refused where it has %s', async (_, claimed) => {
-    expect(await reasonOf(claimed, 'cpu-x86_64')).toMatch(/needs none|names a CUDA compiler/);
+    expect(await reasonOf(claimed, 'cpu-x86_64')).toMatch(
+      /needs none|names a CUDA compiler|its gates and goals say not-run/,
+    );
   });
 });
