@@ -12,6 +12,7 @@
 //     // low: the sum of packed output `output`, high: that of output + 16; output % 32 < 16; either may be >= w.out
 #pragma once
 #include "runtime_cuda.h"
+#include "runtime_memory.h"
 #include "runtime_threading.h"
 
 inline constexpr int step_columns = 16;  // columns of x that one tensor-core product takes
