@@ -61,7 +61,8 @@ export async function runJob(
     const inputs = acceptInputs(job);
     const code = await judge(job, inputs, { settings, folder, signal, say });
     if (!signal.aborted) await upload(job, inputs, client, join(folder, 'output'));
-    if (code === 0) conclusion = 'success';
+    // As judge.sh does it: without a device the runner did what it could, and the report says what is open.
+    if (code === 0 || code === 5) conclusion = 'success';
   } catch (error) {
     say(`${(error as Error).message}\n`);
   } finally {

@@ -218,19 +218,39 @@ describe('a job that is cancelled', () => {
 describe('runner-config/labels.yaml', () => {
   it('has labels for every arch of every platform of the knowledge, and no others', async () => {
     const labels = await readRunnerLabels(join(root, 'runner-config/labels.yaml'));
-    const platform = parse(readFileSync(join(root, 'knowledge/platforms/cpu-x86_64.yaml'), 'utf8')) as {
-      archs: object;
-    };
-    expect(Object.keys(labels)).toEqual(['cpu-x86_64']);
-    expect(Object.keys(labels['cpu-x86_64'] ?? {})).toEqual(Object.keys(platform.archs));
+    const platforms = readdirSync(join(root, 'knowledge/platforms')).map(
+      (file) =>
+        parse(readFileSync(join(root, 'knowledge/platforms', file), 'utf8')) as { id: string; archs: object },
+    );
+    const listed = Object.entries(labels).map(([id, archs]) => [id, Object.keys(archs)]);
+    expect(listed).toEqual(platforms.map(({ id, archs }) => [id, Object.keys(archs)]));
     expect(labelsFor(labels, 'cpu-x86_64', 'avx2')).toEqual([
       'self-hosted',
       'linux',
       'x64',
       'metainfer-cpu-avx2',
     ]);
-    expect(labelsFor(labels, 'cuda', 'sm90')).toBeUndefined();
+    expect(labelsFor(labels, 'cuda', 'sm_75')).toBeUndefined();
     expect(labelsFor(labels, 'constructor', 'name')).toBeUndefined();
+  });
+
+  it('asks for the lock of the GPU, by the label gpu, on every arch of cuda and nowhere else', async () => {
+    const labels = await readRunnerLabels(join(root, 'runner-config/labels.yaml'));
+    for (const [platform, archs] of Object.entries(labels))
+      for (const list of Object.values(archs)) expect(list.includes('gpu')).toBe(platform === 'cuda');
+    expect(labelsFor(labels, 'cuda', 'sm_90')).toEqual([
+      ...['self-hosted', 'linux', 'x64', 'gpu', 'metainfer-cuda-sm-90'],
+    ]);
+  });
+
+  it('lists for each GPU what the Helm values offer', async () => {
+    const labels = await readRunnerLabels(join(root, 'runner-config/labels.yaml'));
+    const values = parse(readFileSync(join(root, 'runner-config/cuda/arc-values.yaml'), 'utf8')) as {
+      scaleSetLabels: string[];
+      template: { spec: { containers: { resources: { limits: Record<string, unknown> } }[] } };
+    };
+    expect(values.scaleSetLabels).toEqual(labelsFor(labels, 'cuda', 'sm_90'));
+    expect(values.template.spec.containers[0]?.resources.limits['nvidia.com/gpu']).toBe(1);
   });
 
   it.each([
