@@ -1,7 +1,10 @@
+import { join } from 'node:path';
+import { labelsFor, readRunnerLabels } from '../adapters/runner/runner-labels.ts';
 import { measureDevice } from '../local/measure-device.ts';
 import { AppError } from '../model/errors.ts';
-import type { DeviceRates } from '../model/plan.ts';
+import type { DeviceRates, Plan } from '../model/plan.ts';
 import { renderPlan } from '../plan/render-plan.ts';
+import { packageRoot } from '../preparation/package-root.ts';
 import { prepareEngine } from '../preparation/prepare-engine.ts';
 import { type Command, type CommandInput, optionText } from './command.ts';
 import { llmOptions, openLlm } from './open-agents.ts';
@@ -27,14 +30,21 @@ function statedRate(input: CommandInput, name: string): number | null {
   return value * 1e9;
 }
 
+/** Which runner can do what this machine may lack a GPU for. */
+async function findLabels({ gpu, target }: Plan): Promise<readonly string[] | undefined> {
+  if (gpu === undefined) return undefined;
+  const labels = await readRunnerLabels(join(packageRoot(), 'runner-config/labels.yaml'));
+  return labelsFor(labels, String(target['hardware.platform']), String(target['hardware.arch']));
+}
+
 export const planCommand: Command = {
   name: 'plan',
   summary: 'Say what an engine would be made of, and its physical limit',
   positionals: ['<file>'],
   options: {
     bandwidth: { type: 'string', value: 'GB/S', help: 'stated memory bandwidth of the device' },
-    flops: { type: 'string', value: 'GFLOP/S', help: 'stated peak of the device' },
-    measure: { type: 'boolean', help: 'measure this machine (about 5 s) for the limit' },
+    flops: { type: 'string', value: 'GFLOP/S', help: 'stated peak of the device (of a GPU: dense bf16)' },
+    measure: { type: 'boolean', help: 'measure this processor (about 5 s) for the limit' },
     ...llmOptions,
   },
   examples: [
@@ -45,6 +55,12 @@ export const planCommand: Command = {
   async run(input, context) {
     const { request, catalog } = await openRequest(input.positionals[0]!, context);
     const platform = catalog.platforms.find((entry) => entry.id === request.constraints.hardware.platform);
+    if (input.options.measure === true && platform?.gpu !== undefined) {
+      throw new AppError(
+        'USAGE',
+        '--measure measures a processor. For a GPU name it in the file (hardware.device), or state --bandwidth and --flops.',
+      );
+    }
     const isMeasured = input.options.measure === true && platform !== undefined;
     const device = isMeasured
       ? await measureDevice(request, platform, context.config.cacheFolder)
@@ -55,6 +71,10 @@ export const planCommand: Command = {
       llm,
       agents: { hasModel: llm !== undefined },
     });
-    return { exitCode: plan.missing.length > 0 ? 2 : 0, data: plan, text: renderPlan(plan) };
+    return {
+      exitCode: plan.missing.length > 0 ? 2 : 0,
+      data: plan,
+      text: renderPlan(plan, { runnerLabels: await findLabels(plan) }),
+    };
   },
 };

@@ -39,7 +39,19 @@ export function findNotCovered(constraints: PartialConstraints): NotCovered[] {
     const message = `${path}: ${value} is known, but not covered yet${where}: no realization exists for it. Covered ${which}: ${covered.join(', ')}.`;
     return [{ path, value: String(value), message }];
   });
-  return [...found, ...(platform === 'cuda' ? goalsWithoutGpu(constraints) : [])];
+  return [
+    ...found,
+    ...(platform === 'cuda' ? [...agentsForGpu(constraints), ...goalsWithoutGpu(constraints)] : []),
+  ];
+}
+
+/** What agents are told, and what checks their code, knows processors only. */
+function agentsForGpu({ generation }: PartialConstraints): NotCovered[] {
+  const mode = generation?.mode;
+  if (mode === undefined || mode === 'knowledge-first') return [];
+  const path = 'generation.mode';
+  const message = `${path}: ${mode} is known, but not covered yet on cuda: agents write no parts for it. Covered on cuda: knowledge-first.`;
+  return [{ path, value: mode, message }];
 }
 
 /** Goals that verification can decide on a processor alone. */

@@ -25,17 +25,19 @@ export function noteGpuRates(gpu: PlanGpu, { device: rates, isCached }: Plan['li
   const products =
     flopsPerSecond === null
       ? ''
-      : ` Activations stay f32: a product with a weight takes ${gpu.productsPerWeight} products of bf16, so ${short(flopsPerSecond / gpu.productsPerWeight / 1e12)} TFLOP/s of this work at most.`;
+      : ` Activations stay f32: a product with a weight takes ${gpu.productsPerWeight} products of bf16, so ${short(flopsPerSecond / gpu.productsPerWeight / 1e12)} TFLOP/s of such products at most.`;
   return `With ${known.join(' and ')} (${whose}).${products}${cached}`;
 }
 
 /** What a machine without a GPU can say of the engine, and which runner can say the rest. */
 export function noteGpuCheck({ runsOn }: PlanGpu, labels: readonly string[]): string {
-  const without =
-    'Without a GPU, verification compiles the engine, checks its sources and what its kernels use, and runs their arithmetic in emulation on the host; whether it is right and how fast it is **on a device** only a runner with a GPU can say, and until then the verdict is "not run on a device".';
+  const device = `a GPU that runs its code (of those listed: ${runsOn.join(', ')})`;
   const runner =
     labels.length === 0
-      ? `It takes a runner with one of ${runsOn.join(', ')}, or another GPU of that architecture.`
-      : `It takes a runner with the labels ${labels.map((label) => `\`${label}\``).join(', ')}.`;
-  return `${without} ${runner}`;
+      ? ''
+      : `; a job for it asks for a runner with the labels ${labels.map((label) => `\`${label}\``).join(', ')}`;
+  return [
+    `**On a device** only ${device} can say whether the engine is right and how fast it is${runner}.`,
+    'Without one, verification compiles it, checks its sources and what its kernels use, and runs their arithmetic in host emulation; the verdict is then "not run on a device".',
+  ].join(' ');
 }

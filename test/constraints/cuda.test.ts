@@ -149,6 +149,13 @@ describe('what is known and not covered on a GPU', () => {
     ]);
   });
 
+  it('has no agents who write for a GPU', () => {
+    const zero = `${cudaText([memory])}generation: {mode: zero-reference}\n`;
+    expect(uncovered(zero)).toEqual([
+      'generation.mode: zero-reference is known, but not covered yet on cuda: agents write no parts for it. Covered on cuda: knowledge-first.',
+    ]);
+  });
+
   it('does not take the memory of the host process for that of the engine', () => {
     expect(uncovered(cudaText([memory], [['ttft_ms_p50: "<= 2000"', 'peak_memory: "<= 2 GB"']]))).toEqual([
       expect.stringMatching(

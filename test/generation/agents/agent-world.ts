@@ -1,4 +1,3 @@
-import { readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,10 +14,9 @@ import {
   prepareEngine,
 } from '../../../src/preparation/prepare-engine.ts';
 import { readConstraintFile, readRequest } from '../../../src/preparation/read-request.ts';
+import { exampleNames } from '../../fixtures/examples.ts';
 
-export const exampleFiles = readdirSync('knowledge/examples')
-  .filter((file) => file.endsWith('.yaml'))
-  .sort();
+export const exampleFiles = [...exampleNames].sort();
 
 export interface AgentWorld {
   readonly catalog: Catalog;
