@@ -69,7 +69,7 @@ export const grants: Readonly<Record<string, readonly string[]>> = {
   'format.json': ['ifstream'],
   'harness.protocol': words('fdopen read write close dup dup2 signal'),
   'interface.cli': words('ifstream ofstream signal'),
-  'runtime.context': words('mmap munmap madvise'),
+  'runtime.memory': words('mmap munmap madvise'),
   'runtime.threading': words('sched_yield'),
   'text.tokenizer': ['ifstream'],
 };

@@ -1,3 +1,4 @@
+import { cudaDirective, cudaIncludes, cudaReserved, judgeCudaName, judgeLaunch } from './code-cuda.ts';
 import {
   allowedIncludes,
   allowedReserved,
@@ -20,6 +21,8 @@ export interface StaticScan {
   readonly headers: ReadonlySet<string>;
   /** Whose file it is; null for config.h, which the composer writes and which holds the model's own texts. */
   readonly contract: string | null;
+  /** Default C++; see isCudaFile. */
+  readonly language?: 'c++' | 'cuda';
 }
 
 /** Everything in one C++ text that generated code may not hold. */
@@ -33,8 +36,7 @@ export function scanSource(text: string, scan: StaticScan): StaticFault[] {
     ...scanDirectives(text, scan),
     ...tokens.flatMap((token, index) => {
       const message =
-        judgeToken(tokens, index, scan.contract, granted) ??
-        (isReader ? judgeModes(tokens, index) : undefined);
+        judgeToken(tokens, index, scan, granted) ?? (isReader ? judgeModes(tokens, index) : undefined);
       return message === undefined ? [] : [{ line: token.line, message }];
     }),
   ];
@@ -63,8 +65,10 @@ const allowedDirective =
 function scanDirectives(text: string, scan: StaticScan): StaticFault[] {
   const lines = text.split('\n');
   const faults: StaticFault[] = [];
+  const isCuda = scan.language === 'cuda';
   for (const { written, line } of findDirectives(text)) {
-    if (!allowedDirective.test(written.trimEnd()))
+    const bare = written.trimEnd();
+    if (!allowedDirective.test(bare) && !(isCuda && cudaDirective.test(bare)))
       faults.push({ line, message: `the directive ${written.trim().slice(0, 60)} is not allowed` });
     else if (!/^[ \t]*#/.test(lines[line - 1] ?? ''))
       faults.push({ line, message: 'a directive behind a comment is not allowed' });
@@ -73,7 +77,7 @@ function scanDirectives(text: string, scan: StaticScan): StaticFault[] {
     const name = written.slice(1, -1);
     const isKnown = written.startsWith('"')
       ? scan.headers.has(name)
-      : written.startsWith('<') && allowedIncludes.has(name);
+      : written.startsWith('<') && (allowedIncludes.has(name) || (isCuda && cudaIncludes.has(name)));
     if (!isKnown) faults.push({ line, message: `#include ${written} is not allowed` });
   }
   return faults;
@@ -82,15 +86,17 @@ function scanDirectives(text: string, scan: StaticScan): StaticFault[] {
 function judgeToken(
   tokens: readonly CppToken[],
   index: number,
-  contract: string | null,
+  scan: StaticScan,
   granted: ReadonlySet<string>,
 ): string | undefined {
   const { kind, text } = tokens[index]!;
-  if (kind === 'identifier') return judgeName(tokens, index, granted);
+  const { contract } = scan;
+  const isCuda = scan.language === 'cuda';
+  if (kind === 'identifier') return judgeName(tokens, index, scan, granted);
   if (kind === 'punctuation') {
     // Also a quotation mark without its other half.
     if (/^[\\#$@`"']$/.test(text)) return `${text} is not allowed in code`;
-    return judgeBrackets(tokens, index);
+    return judgeBrackets(tokens, index) ?? (isCuda ? judgeLaunch(tokens, index) : undefined);
   }
   if (kind !== 'literal') return undefined;
   const isRaw = /^(?:u8|[uUL])?R"/.test(text) || /^(?:u8|[uUL])?R$/.test(tokens[index - 1]?.text ?? '');
@@ -102,12 +108,17 @@ function judgeToken(
 function judgeName(
   tokens: readonly CppToken[],
   index: number,
+  scan: StaticScan,
   granted: ReadonlySet<string>,
 ): string | undefined {
   const name = tokens[index]!.text;
+  const isCuda = scan.language === 'cuda';
+  // One contract is there to hold the instructions that CUDA C++ has no words for.
+  if (name === 'asm' && isCuda && scan.contract === 'cuda.instructions') return undefined;
   if (forbiddenWords.has(name)) return `${name} is not allowed`;
   if (/^_|__/.test(name)) {
-    if (!allowedReserved.some((pattern) => pattern.test(name)))
+    const allowed = isCuda ? [...allowedReserved, ...cudaReserved] : allowedReserved;
+    if (!allowed.some((pattern) => pattern.test(name)))
       return `${name} is not allowed: such names are the implementation's`;
     return name === '__attribute__' ? judgeAttribute(tokens, index) : undefined;
   }
@@ -115,6 +126,8 @@ function judgeName(
   if (name === 'operator' && (after === 'new' || after === 'delete'))
     return `operator ${after} is not allowed: it would serve the whole program`;
   const before = tokens[index - 1]?.text;
+  const ofCuda = isCuda ? judgeCudaName(tokens, index, scan.contract) : undefined;
+  if (ofCuda !== undefined) return ofCuda;
   // Behind three dots stands no member.
   const isMember = before === '->' || (before === '.' && tokens[index - 2]?.text !== '.');
   if (isMember || !isForbiddenName(name)) return undefined;

@@ -1,5 +1,6 @@
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isCudaFile } from '../../model/code-cuda.ts';
 import { scanSource } from '../../model/code-rules.ts';
 import type { Finding } from '../../model/report.ts';
 import {
@@ -27,7 +28,7 @@ const companions: ReadonlySet<string> = new Set([
 ]);
 
 function isSource(file: string): boolean {
-  return /\.(?:h|cpp)$/.test(file);
+  return /\.(?:h|cpp|cu)$/.test(file);
 }
 
 /** Files that an engine folder may hold: those of its contracts and the composer's own. */
@@ -66,7 +67,7 @@ function countLines(text: string): number {
   return text.split('\n').length - 1;
 }
 
-/** The rules for one C++ file. */
+/** The rules for one file in C++ or CUDA C++. */
 export function scanFile(
   engine: EngineUnderTest,
   headers: ReadonlySet<string>,
@@ -75,7 +76,8 @@ export function scanFile(
 ): Finding[] {
   const contract = contractOfFile(engine, file);
   const count = countLines(text);
-  const faults = scanSource(text, { headers, contract }).map(({ line, message }) =>
+  const language = isCudaFile(file, contract) ? 'cuda' : 'c++';
+  const faults = scanSource(text, { headers, contract, language }).map(({ line, message }) =>
     makeFinding('static', contract, message, {}, { file, line }),
   );
   if (count <= maxFileLines) return faults;
