@@ -6,20 +6,23 @@
 
 namespace cuda_emulation {
 
+typedef float Columns __attribute__((vector_size(32)));
+
 inline float lower_bf16(uint32_t pair) { return std::bit_cast<float>(pair << 16); }
 inline float upper_bf16(uint32_t pair) { return std::bit_cast<float>(pair & 0xffff0000u); }
 
 // d += a b for all lanes of a warp. The products are exact in f32; they are added one after the other in order of k.
 inline void multiply_fragments(Block&, Warp& warp) {
-  constexpr int rows = 16, columns = 8, depth = 16;
-  float a[rows][depth], b[depth][columns], d[rows][columns];
+  constexpr int rows = 16, depth = 16;
+  float a[depth][rows];
+  Columns b[depth], d[rows];
   for (int lane = 0; lane < 32; ++lane) {
     const int g = lane / 4, t = lane % 4 * 2;
     const ProductOperands& from = warp.products[lane];
     for (int i = 0; i < 4; ++i) {
       const int row = g + i % 2 * 8, k = t + i / 2 * 8;
-      a[row][k] = lower_bf16(from.a[i]);
-      a[row][k + 1] = upper_bf16(from.a[i]);
+      a[k][row] = lower_bf16(from.a[i]);
+      a[k + 1][row] = upper_bf16(from.a[i]);
       d[g + i / 2 * 8][t + i % 2] = from.d[i];
     }
     for (int i = 0; i < 2; ++i) {
@@ -27,9 +30,16 @@ inline void multiply_fragments(Block&, Warp& warp) {
       b[t + i * 8 + 1][g] = upper_bf16(from.b[i]);
     }
   }
-  for (int row = 0; row < rows; ++row)
-    for (int k = 0; k < depth; ++k)
-      for (int column = 0; column < columns; ++column) d[row][column] += a[row][k] * b[k][column];
+  // Two rows at once: each is one chain of additions.
+  for (int row = 0; row < rows; row += 2) {
+    Columns first = d[row], second = d[row + 1];
+    for (int k = 0; k < depth; ++k) {
+      first += a[k][row] * b[k];
+      second += a[k][row + 1] * b[k];
+    }
+    d[row] = first;
+    d[row + 1] = second;
+  }
   for (int lane = 0; lane < 32; ++lane)
     for (int i = 0; i < 4; ++i) warp.products[lane].d[i] = d[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2];
 }

@@ -16,6 +16,7 @@ inline cudaError_t copy_rows(void* to, Rows to_rows, const void* from, Rows from
   const Place there = allocations().find(to, to_rows.bytes()), here = allocations().find(from, from_rows.bytes());
   const cudaError_t status = check_copy(there, here, kind);
   if (status != cudaSuccess) return status;
+  const DeviceAccess access;
   for (size_t row = 0; row < to_rows.height; ++row)
     std::memmove(static_cast<char*>(to) + row * to_rows.pitch, static_cast<const char*>(from) + row * from_rows.pitch,
                  to_rows.width);
@@ -44,6 +45,8 @@ __attribute__((noinline)) inline cudaError_t allocate(void** pointer, size_t byt
   Stream& own = own_stream();
   if (pointer == nullptr) return own.ended(cudaErrorInvalidValue);
   if (own.refuses_now()) return own.ended(cudaErrorStreamCaptureUnsupported);
+  static const bool are_faults_explained = (explain_faults(), true);
+  static_cast<void>(are_faults_explained);
   *pointer = bytes == 0 ? nullptr : allocations().allocate(bytes, place);
   return own.ended(*pointer == nullptr && bytes > 0 ? cudaErrorMemoryAllocation : cudaSuccess);
 }

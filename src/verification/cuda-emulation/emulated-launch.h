@@ -9,22 +9,29 @@
 
 namespace cuda_emulation {
 
-// Launch number n of a kernel runs its blocks in the n-th order, and each block its threads in the next one.
 inline uint64_t count_launch(const void* kernel) {
   static std::map<const void*, uint64_t>& launches = *new std::map<const void*, uint64_t>;  // device thread only
   return launches[kernel]++;
 }
 
+// The three orders in turn, but without a period: whatever comes regularly gets all of them.
+inline Order order_of(uint64_t number) {
+  uint64_t digits = 0;
+  for (; number > 0; number /= 3) digits += number % 3;
+  return static_cast<Order>(digits % 3);
+}
+
+// Each launch of a kernel runs its blocks, and each block its threads, in another order than the one before.
 inline void run_grid(Block& block, const Kernel& kernel, const void* identity, dim3 grid, dim3 size) {
   prepare_block(block, kernel, grid, size);
   const uint64_t launch = count_launch(identity), blocks = uint64_t{grid.x} * grid.y * grid.z;
   std::vector<uint64_t> order(blocks);
-  arrange(order.data(), order.size(), static_cast<Order>(launch % 3), launch);
+  arrange(order.data(), order.size(), order_of(launch), launch);
   for (uint64_t done = 0; done < blocks; ++done) {
-    const uint64_t b = order[done], seed = launch + done;
+    const uint64_t b = order[done];
     const uint3 index{static_cast<unsigned>(b % grid.x), static_cast<unsigned>(b / grid.x % grid.y),
                       static_cast<unsigned>(b / grid.x / grid.y)};
-    run_block(block, index, static_cast<Order>(seed % 3), seed);
+    run_block(block, index, order_of(launch + done), launch + done);
   }
 }
 
@@ -36,6 +43,30 @@ inline cudaError_t check_launch(const cudaLaunchConfig_t& config) {
   if (is_empty || grid.x > 0x7fffffffu || grid.y > 65535 || grid.z > 65535) return cudaErrorInvalidConfiguration;
   if (block.x > 1024 || block.y > 1024 || block.z > 64) return cudaErrorInvalidConfiguration;
   return block.x * block.y * block.z > 1024 ? cudaErrorInvalidConfiguration : cudaSuccess;
+}
+
+// Whether something of this process lies there that isn't device or pinned memory. One byte behind an allocation isn't
+// meant: an empty range begins there.
+inline bool is_host_address(uintptr_t address) {
+  // Programs, heaps, mappings and stacks of 64-bit Linux lie above; small numbers in a structure lie below.
+  constexpr uintptr_t lowest = 0x550000000000, highest = 0x7fffffffffff;
+  if (sizeof(void*) != 8 || address < lowest || address > highest) return false;
+  for (const uintptr_t at : {address, address - 1})
+    if (allocations().find(reinterpret_cast<const void*>(at), 0) != Place::host) return false;
+  const uintptr_t page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  return msync(reinterpret_cast<void*>(address / page * page), page, MS_ASYNC) == 0;
+}
+
+// Kernels can't follow a host pointer: an argument that is one, or holds one, is an error.
+template <typename Argument>
+bool holds_host_address(const Argument& argument) {
+  if constexpr (sizeof(Argument) < sizeof(uintptr_t)) return false;
+  for (size_t at = 0; at + sizeof(uintptr_t) <= sizeof(Argument); at += sizeof(uintptr_t)) {
+    uintptr_t word;
+    std::memcpy(&word, reinterpret_cast<const char*>(&argument) + at, sizeof word);
+    if (is_host_address(word)) return true;
+  }
+  return false;
 }
 
 }  // namespace cuda_emulation
@@ -50,11 +81,15 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
   if (kernel == nullptr) return own.ended(cudaErrorInvalidDeviceFunction);
   const cudaError_t status = check_launch(*config);
   if (status != cudaSuccess) return own.ended(status);
+  const Call call(kernel, std::forward<Arguments>(arguments)...);
+  if (std::apply([](auto, const auto&... values) { return (holds_host_address(values) || ...); }, call)) {
+    std::fprintf(stderr, "cuda emulation: a kernel's argument points to host memory\n");
+    return own.ended(cudaErrorInvalidValue);
+  }
   const auto call_one = [](const void* call) {
     std::apply([](auto function, auto... values) { function(values...); }, *static_cast<const Call*>(call));
   };
-  own.start([call = Call(kernel, std::forward<Arguments>(arguments)...), grid = config->gridDim,
-             size = config->blockDim, call_one](Block& block) {
+  own.start([call, grid = config->gridDim, size = config->blockDim, call_one](Block& block) {
     run_grid(block, {call_one, &call}, reinterpret_cast<const void*>(std::get<0>(call)), grid, size);
     return cudaSuccess;
   });

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emulated-block.h"
+#include "emulated-fault.h"
 #include "emulated-memory.h"
 
 namespace cuda_emulation {
@@ -20,6 +21,7 @@ class DeviceThread {
   // Returns the first error; what comes after it isn't done.
   cudaError_t run(const std::vector<Work>& work) {
     const std::lock_guard<std::mutex> one_at_a_time(callers_);
+    const DeviceAccess access;
     std::unique_lock<std::mutex> lock(mutex_);
     work_ = &work;
     changed_.notify_all();
@@ -32,6 +34,7 @@ class DeviceThread {
     const auto block = std::make_unique<Block>();
     adopt_own_stack(block->scheduler);
     block->shared = find_shared_memory();
+    use_stack_for_faults();
     for (std::unique_lock<std::mutex> lock(mutex_);;) {
       changed_.wait(lock, [&] { return work_ != nullptr; });
       status_ = cudaSuccess;
