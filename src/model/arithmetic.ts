@@ -62,12 +62,22 @@ function causalKeys(facts: ModelFacts, tokens: number): number {
   }, 0);
 }
 
-function activationBytes(facts: ModelFacts, maxBatch: number): number {
-  const rows = Math.max(prefillRows, maxBatch);
+function activationBytes(facts: ModelFacts, { hardware, serving }: SizeInputs): number {
+  const rows = Math.max(prefillRows, serving.max_batch);
   const attention = (2 * facts.numHeads + 2 * facts.numKvHeads) * facts.headDim;
-  return (
-    4 * (rows * (3 * facts.hiddenSize + attention + 2 * facts.intermediateSize) + maxBatch * facts.vocabSize)
-  );
+  const perRow = 3 * facts.hiddenSize + attention + 2 * facts.intermediateSize;
+  const partials = hardware.platform === 'cuda' ? attentionPartials(facts, serving) : 0;
+  return 4 * (rows * perRow + serving.max_batch * facts.vocabSize + partials);
+}
+
+/** Keys of one part of attention on a GPU, rows whose parts lie side by side, and floats of parts held at once. */
+const [partKeys, partRows, partFloats] = [64, 8, 2 ** 23];
+
+/** Floats that attention over parts of the cache needs: of each head of each row, the sums of all parts and their scales. */
+function attentionPartials(facts: ModelFacts, { max_context, max_batch }: SizeInputs['serving']): number {
+  const parts = Math.ceil(max_context / partKeys);
+  const perRow = facts.numHeads * parts * (facts.headDim + 2);
+  return Math.max(perRow, Math.min(Math.max(partRows, max_batch) * perRow, partFloats));
 }
 
 /**
@@ -91,7 +101,7 @@ export function computeArithmetic(facts: ModelFacts, constraints: SizeInputs): A
   const kvBytesPerSequence =
     kv === 'paged' ? kvBytesRead(facts, kv_cache, max_context) : max_context * kvBytesPerToken;
   const kvBytesTotal = max_batch * kvBytesPerSequence;
-  const activations = activationBytes(facts, max_batch);
+  const activations = activationBytes(facts, constraints);
   const { prompt_tokens } = constraints.workload;
   return {
     parameters: count.total,

@@ -127,4 +127,18 @@ describe('computeArithmetic', () => {
     expect(one.memoryBytes).toBe(one.weightBytes + one.kvBytesTotal + one.activationBytes);
     expect(one.activationBytes).toBe(4 * (256 * (30 + 12 * 6 + 28) + 100));
   });
+
+  it('adds what attention keeps of each 64 keys on a GPU, of eight rows or of the batch, up to 32 MiB or one row', () => {
+    const more = (batch: number, context: number): number => {
+      const on = (platform: 'cpu-x86_64' | 'cuda') =>
+        computeArithmetic(small, sizes({ platform, batch, context })).activationBytes;
+      return (on('cuda') - on('cpu-x86_64')) / 4;
+    };
+    // A row: 4 heads, each with 6 sums and 2 scales for each part of the cache.
+    expect(more(1, 64)).toBe(8 * 4 * 8);
+    expect(more(1, 65)).toBe(8 * 4 * 8 * 2);
+    expect(more(10, 1024)).toBe(10 * 4 * 8 * 16);
+    expect(more(1024, 64 * 1024)).toBe(2 ** 23);
+    expect(more(1, 64 * 2 ** 20)).toBe(4 * 8 * 2 ** 20);
+  });
 });
