@@ -14,6 +14,12 @@ function countOption(input: CommandInput): number {
   throw new AppError('USAGE', `--mechanical is "${written}"; expected a whole number.`);
 }
 
+function platformOption(input: CommandInput): 'cpu-x86_64' | 'cuda' {
+  const written = optionText(input, 'platform') ?? 'cpu-x86_64';
+  if (written === 'cpu-x86_64' || written === 'cuda') return written;
+  throw new AppError('USAGE', `--platform is "${written}"; expected cpu-x86_64 or cuda.`);
+}
+
 function share(part: number, whole: number): string {
   return whole === 0 ? `0 of 0` : `${part} of ${whole} (${((100 * part) / whole).toFixed(1)} %)`;
 }
@@ -55,6 +61,7 @@ export const sabotageCommand: Command = {
       value: 'TEXT',
       help: 'those whose id holds one of these texts, separated by commas',
     },
+    platform: { type: 'string', value: 'NAME', help: 'cpu-x86_64 (default) or cuda' },
     seed: { type: 'string', value: 'N', help: 'of the drawn mutants and prompts; default 1' },
   },
   examples: [
@@ -69,6 +76,7 @@ export const sabotageCommand: Command = {
       seed: seedOption(input) ?? 1,
       mechanical: countOption(input),
       only: optionText(input, 'only'),
+      platform: platformOption(input),
       jobs: Math.min(2, availableParallelism()),
     });
     const { passed, text } = summarise(campaign);

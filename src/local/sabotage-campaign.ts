@@ -23,6 +23,8 @@ export interface CampaignOptions extends JudgeOptions {
   readonly seed: number;
   /** How many mechanical mutants must compile; more are drawn until so many did. */
   readonly mechanical: number;
+  /** Default: cpu-x86_64. */
+  readonly platform?: SabotagePlatform;
   /** Only those whose id holds one of these texts, separated by commas. */
   readonly only?: string | undefined;
   readonly jobs: number;
@@ -36,19 +38,25 @@ export interface Campaign {
   readonly stillborn: number;
 }
 
-/** knowledge/sabotage.yaml. @throws AppError KNOWLEDGE_INVALID */
-export async function readSabotageFile(root: string = knowledgeRoot()): Promise<SabotageFile> {
-  const parsed = SabotageFile.safeParse(parse(await readFile(join(root, 'sabotage.yaml'), 'utf8')));
+export type SabotagePlatform = SabotageFile['platform'];
+
+/** knowledge/sabotage.yaml, or that of another platform. @throws AppError KNOWLEDGE_INVALID */
+export async function readSabotageFile(platform: SabotagePlatform = 'cpu-x86_64'): Promise<SabotageFile> {
+  const name = platform === 'cuda' ? 'sabotage-cuda.yaml' : 'sabotage.yaml';
+  const parsed = SabotageFile.safeParse(parse(await readFile(join(knowledgeRoot(), name), 'utf8')));
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
-  throw new AppError('KNOWLEDGE_INVALID', `sabotage.yaml ${issue.path.join('.')}: ${issue.message}`);
+  throw new AppError('KNOWLEDGE_INVALID', `${name} ${issue.path.join('.')}: ${issue.message}`);
 }
+
+type WeightFormat = SabotageFile['mutations'][number]['weights'];
 
 /** Small engines whose sizes are all different, with room for a few hundred positions. */
 function constraintText(
   name: string,
   spec: SabotageFile['checkpoints'][string],
-  weights: 'f32' | 'bf16',
+  weights: WeightFormat,
+  platform: SabotagePlatform,
 ): string {
   const model = 'path' in spec ? { path: join(packageRoot(), spec.path) } : { config: spec.config };
   return JSON.stringify({
@@ -56,7 +64,7 @@ function constraintText(
     name: `sabotage-${name}`,
     model,
     weights: 'path' in spec ? { source: 'checkpoint' } : { source: 'synthetic', seed: 11 },
-    hardware: { platform: 'cpu-x86_64', threads: 2, memory: '2GiB' },
+    hardware: { platform, threads: 2, memory: '2GiB' },
     numerics: { weights },
     serving: { max_context: 300, max_batch: 3 },
     workload: { prompt_tokens: 32, output_tokens: 16 },
@@ -66,10 +74,10 @@ function constraintText(
 async function openSubject(
   name: string,
   spec: SabotageFile['checkpoints'][string],
-  weights: 'f32' | 'bf16',
+  weights: WeightFormat,
   options: CampaignOptions,
 ): Promise<SabotageSubject> {
-  const request = await readRequest(constraintText(name, spec, weights), {
+  const request = await readRequest(constraintText(name, spec, weights, options.platform ?? 'cpu-x86_64'), {
     ...{ fileName: `${name}.yaml`, origin: 'command-line', weightsRoot: undefined, catalog: options.catalog },
   });
   const prepared = prepareEngine(request, options.catalog);
@@ -100,9 +108,9 @@ function mechanicalId(place: Pick<Place, 'contract' | 'realization' | 'mutation'
 
 /** Breaks realizations one by one, by hand-made mistakes and by mechanical ones, and says which gate saw each. */
 export async function runCampaign(options: CampaignOptions): Promise<Campaign> {
-  const file = await readSabotageFile();
+  const file = await readSabotageFile(options.platform);
   const subjects = new Map<string, Promise<SabotageSubject>>();
-  const subjectOf = (name: string, weights: 'f32' | 'bf16'): Promise<SabotageSubject> => {
+  const subjectOf = (name: string, weights: WeightFormat): Promise<SabotageSubject> => {
     const spec = file.checkpoints[name];
     if (spec === undefined)
       throw new AppError('KNOWLEDGE_INVALID', `sabotage.yaml: there is no checkpoint "${name}".`);

@@ -3,13 +3,13 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { renderConfigHeader } from '../generation/config-header.ts';
 import { writeEngine } from '../generation/write-engine.ts';
-import type { Selection } from '../model/catalog.ts';
+import type { SelectedContract, Selection } from '../model/catalog.ts';
 import { AppError } from '../model/errors.ts';
 import type { GateName, GateResult } from '../model/report.ts';
 import type { SabotageEntry } from '../model/sabotage.ts';
 import { composePrepared, type PreparedEngine } from '../preparation/prepare-engine.ts';
 import type { Toolchain } from '../verification/build.ts';
-import type { EngineUnderTest, OracleRun } from '../verification/gate-context.ts';
+import type { Effort, EngineUnderTest, OracleRun } from '../verification/gate-context.ts';
 import { localise } from '../verification/localise.ts';
 import { applyMutation, type Mutation } from '../verification/mutations.ts';
 import { verifyEngine } from '../verification/verify-engine.ts';
@@ -60,13 +60,21 @@ function withRealization(
   return {
     ...selection,
     contracts: selection.contracts.map((selected) => {
-      if (selected.contract.frontMatter.id !== contractId || selected.realization === undefined)
-        return selected;
+      if (selected.contract.frontMatter.id !== contractId) return selected;
+      if (selected.status === 'header-only') return withHeader(selected, change);
+      if (selected.realization === undefined) return selected;
       const text = change(selected.realization.text);
       const sha256 = createHash('sha256').update(text).digest('hex');
       return { ...selected, realization: { ...selected.realization, text, sha256 } };
     }),
   };
+}
+
+function withHeader(selected: SelectedContract, change: (text: string) => string): SelectedContract {
+  const { contract } = selected;
+  const text = change(contract.header.text);
+  const sha256 = createHash('sha256').update(text).digest('hex');
+  return { ...selected, contract: { ...contract, header: { ...contract.header, text, sha256 } } };
 }
 
 interface Trial {
@@ -113,13 +121,20 @@ export async function judgeMutant(trial: Trial): Promise<readonly GateResult[]> 
       oracle: subject.oracle,
       gates: trial.gates,
       stopAtFirstFailure: trial.stopAtFirstFailure,
-      effort: { oracleTokens: 160, processes: 2, variants: true, sanitize: trial.sanitize },
+      effort: effortOf(trial),
       timeoutMs: 20_000,
     });
     return gates;
   } finally {
     await rm(scratch, { recursive: true, force: true });
   }
+}
+
+/** Host emulation is some hundred times slower than a processor, and enough for small engines. */
+function effortOf({ subject, sanitize }: Trial): Partial<Effort> {
+  if (subject.toolchain.cuda === undefined)
+    return { oracleTokens: 160, processes: 2, variants: true, sanitize };
+  return { oracleTokens: 40, engineTokens: 80, processes: 2, variants: true, sanitize, emulate: true };
 }
 
 const cheapGates: readonly GateName[] = [
@@ -148,7 +163,7 @@ export async function tryHandMade(
   };
   const specific = await judgeMutant({
     ...common,
-    gates: ['build', 'ledger', 'unit'],
+    gates: ['static', 'build', 'ledger', 'unit'],
     sanitize: false,
     stopAtFirstFailure: true,
   });

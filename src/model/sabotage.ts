@@ -5,6 +5,7 @@ export const SabotageEntry = z.strictObject({
   id: z.string().regex(/^[a-z0-9-]+$/),
   says: z.string().min(10),
   contract: z.string(),
+  /** File under realizations/, or the header of a contract that is all header. */
   realization: z.string(),
   /** Exact text, found once each; all are changed together. */
   edits: z.array(z.strictObject({ find: z.string().min(1), replace: z.string() })).min(1),
@@ -13,7 +14,7 @@ export const SabotageEntry = z.strictObject({
   /** Other contracts that may rightly be named: two mistakes can be the same function. */
   also: z.array(z.string()).default([]),
   /** Weight format, where it isn't bf16. */
-  weights: z.enum(['f32', 'bf16']).default('bf16'),
+  weights: z.enum(['f32', 'bf16', 'f16']).default('bf16'),
 });
 export type SabotageEntry = z.infer<typeof SabotageEntry>;
 
@@ -28,6 +29,8 @@ export const EquivalentEntry = z.strictObject({
 export type EquivalentEntry = z.infer<typeof EquivalentEntry>;
 
 export const SabotageFile = z.strictObject({
+  /** Of the engines that are made. */
+  platform: z.enum(['cpu-x86_64', 'cuda']).default('cpu-x86_64'),
   /** Small models to make engines for: a config.json with random weights, or a folder of this repository. */
   checkpoints: z.record(
     z.string(),
