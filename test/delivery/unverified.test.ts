@@ -4,6 +4,7 @@ import { renderPullBody } from '../../src/delivery/render-pull.ts';
 import { renderReview } from '../../src/delivery/render-review.ts';
 import { renderIssueStatus, renderPullStatus } from '../../src/delivery/render-status.ts';
 import { renderTerminalComment } from '../../src/delivery/render-terminal.ts';
+import { onDeviceReport } from '../fixtures/unrun-report.ts';
 import { sampleReport, sampleStates, sampleUnrun, sampleView } from './sample-run.ts';
 
 const labels = ['self-hosted', 'linux', 'x64', 'gpu', 'metainfer-cuda-sm-90'];
@@ -89,13 +90,10 @@ describe('an engine that no device ran', () => {
 
 describe('an engine that a device ran', () => {
   it('has the GPU and its driver in the check, and where each gate ran', () => {
-    const device = { name: 'NVIDIA H200', driver: '580.1', computeCapability: '9.0', memoryBytes: 150e9 };
-    const cuda = { ...sampleUnrun.environment.cuda!, device };
-    const gates = sampleReport.gates.map((gate) => ({ ...gate, ranOn: 'device' as const }));
-    const report = { ...sampleReport, gates, environment: { ...sampleReport.environment, cuda } };
+    const report = onDeviceReport(sampleReport);
     const { text, conclusion } = renderCheck(sampleView(sampleStates.passed, { report }));
     expect(conclusion).toBe('success');
-    expect(text).toContain('NVIDIA H200, compute capability `9.0`, driver `580.1`');
+    expect(text).toContain('NVIDIA H200, compute capability `9.0`, driver `580.82.07`');
     expect(text).toMatch(/\| `logits` \| ✅ passed \| device \|/);
   });
 });

@@ -34,7 +34,8 @@ export interface BotWorld {
   readonly ada: ApiCall;
   /** Acts as somebody with a permission; made on first use. */
   person(login: string, permission?: 'read' | 'triage' | 'write' | 'admin'): ApiCall;
-  startRunner(script: HarnessScript): StartedRunner;
+  /** A runner for engines of the CPU, or with labels and a name of its own. */
+  startRunner(script: HarnessScript, as?: { name: string; labels: readonly string[] }): StartedRunner;
   stop(): Promise<void>;
 }
 
@@ -63,6 +64,11 @@ export const manifest = {
     'workflow_job',
     'repository',
   ],
+} as const;
+
+const scriptedRunner = {
+  name: 'scripted-runner',
+  labels: ['self-hosted', 'linux', 'x64', 'metainfer-cpu-avx2'],
 } as const;
 
 export async function startBotWorld(
@@ -111,10 +117,9 @@ export async function startBotWorld(
       if (permission !== undefined) repository.collaborators.set(user.id, permission);
       return apiOf(github, github.userToken(login));
     },
-    startRunner(script) {
+    startRunner(script, as = scriptedRunner) {
       const runner = startLocalRunner({
-        ...{ url: github.url, token: runnerToken(github.world), name: 'scripted-runner' },
-        labels: ['self-hosted', 'linux', 'x64', 'metainfer-cpu-avx2'],
+        ...{ url: github.url, token: runnerToken(github.world), ...as },
         ...{ workFolder: join(folder, 'runner'), weightsFolder: null, cacheFolder },
         harness: [
           ...[process.execPath, '--import', import.meta.resolve('tsx')],

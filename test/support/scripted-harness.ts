@@ -8,7 +8,9 @@ import { parseArgs } from 'node:util';
 import { Benchmark } from '../../src/model/benchmark.ts';
 import { benchmarkGates } from '../../src/model/benchmark-gates.ts';
 import type { Finding, Report } from '../../src/model/report.ts';
+import { verdictExitCode } from '../../src/model/show-verdict.ts';
 import { hashEngineTree } from '../../src/verification/engine-tree.ts';
+import { onDeviceReport, unrunReport } from '../fixtures/unrun-report.ts';
 
 export const harnessScripts = [
   'passes',
@@ -18,6 +20,8 @@ export const harnessScripts = [
   'no-result',
   'hangs',
   'finds-mistake',
+  'has-no-device',
+  'has-device',
 ] as const;
 export type HarnessScript = (typeof harnessScripts)[number];
 
@@ -55,7 +59,7 @@ const result = {
 writeFileSync(join(output, 'result.json'), JSON.stringify(result));
 writeFileSync(join(output, 'report.json'), JSON.stringify(report));
 writeFileSync(join(output, 'log.txt'), 'scripted harness\n');
-process.exit(report.verdict === 'passed' ? 0 : 1);
+process.exit(verdictExitCode(report.verdict));
 
 function makeReport(): Report {
   const folder = new URL('../../knowledge/reports/', import.meta.url);
@@ -66,9 +70,16 @@ function makeReport(): Report {
     engine: { ...kept.engine, treeSha256 },
     inputs: { ...kept.inputs, constraintsSha256: values['constraints-sha256']! },
   };
+  if (script === 'has-no-device') return unrunReport(withFidelityAlone(base));
+  if (script === 'has-device') return onDeviceReport(withFidelityAlone(base));
   if (script === 'compiler-error') return withCompilerError(base);
   if (script === 'finds-mistake' && hasMistake()) return withUnitFinding(base);
   return script === 'goal-missed' ? withMissedGoal(base) : base;
+}
+
+/** The example for CUDA asks for no speed. */
+function withFidelityAlone(report: Report): Report {
+  return { ...report, goals: report.goals.filter(({ metric }) => metric.startsWith('fidelity.')) };
 }
 
 /** What stands for a wrong result: a comment in the code. */

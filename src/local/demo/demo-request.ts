@@ -9,10 +9,10 @@ export const demoModel = {
 } as const;
 
 /** The shipped example as it is asked for through GitHub: by the model's id, never by a path. */
-export async function readDemoConstraints(): Promise<string> {
-  const text = await readFile(join(packageRoot(), 'knowledge/examples/tiny-qwen3.yaml'), 'utf8');
+export async function readDemoConstraints(example = 'tiny-qwen3'): Promise<string> {
+  const text = await readFile(join(packageRoot(), 'knowledge/examples', `${example}.yaml`), 'utf8');
   const withId = text.replace(/^ {2}path: .*$/m, `  id: ${demoModel.id}`);
-  return withId.replace(/^#.*\n/, '');
+  return withId.replace(/^(?:#.*\n)+/, '');
 }
 
 /** The body of an issue as the form "Engine request" makes it; browsers end its lines with CRLF. */

@@ -1,24 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { readArtifact } from '../../../src/adapters/runner/read-artifact.ts';
 import { Report } from '../../../src/model/report.ts';
-import { unrunReport } from '../../fixtures/unrun-report.ts';
+import { onDeviceReport, unrunReport } from '../../fixtures/unrun-report.ts';
 import { craftZip } from './craft-zip.ts';
 import { expected, json, judged, report } from './sample-artifact.ts';
 
 const unrun = Report.parse(unrunReport(report));
-const gpu = {
-  ...{ name: 'NVIDIA H200', driver: '580.1', computeCapability: '9.0', memoryBytes: 150e9 },
-};
-const cuda = unrun.environment.cuda!;
-/** The real report as it would be of a CUDA engine on a GPU. */
-const onDevice: Report = {
-  ...report,
-  gates: report.gates.map((gate) => ({
-    ...gate,
-    ranOn: gate.gate === 'static' || gate.gate === 'build' ? 'host' : 'device',
-  })),
-  environment: { ...report.environment, cuda: { ...cuda, device: gpu } },
-};
+const onDevice = Report.parse(onDeviceReport(report));
 
 async function reasonOf(claimed: Report, platform: string): Promise<string> {
   const entries = [json('result.json', judged), json('report.json', claimed)];
