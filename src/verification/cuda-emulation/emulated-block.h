@@ -131,7 +131,7 @@ inline const char* place_of(const Warp& warp, uint32_t bit, const Site& barrier,
   const uint3 at = current.thread->index;
   std::fprintf(stderr, "cuda emulation: divergent: thread (%u, %u, %u) comes to %s (%s:%d) where others came to %s (%s:%d)\n",
                at.x, at.y, at.z, here.what, here.file, here.line, others.what, others.file, others.line);
-  report_stuck(block, "deadlock");
+  report_stuck(block, "its threads");
 }
 
 // All lanes of the warp have stopped and some of them wait for the others of the warp.
