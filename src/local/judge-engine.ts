@@ -191,6 +191,7 @@ export async function measureEngine(
     facts: model.facts,
     constraints,
     flags: toolchain.flags,
+    ...(toolchain.cuda === undefined ? {} : { cuda: toolchain.cuda }),
     sandbox: toolchain.sandbox,
     cacheFolder: join(options.cacheFolder, 'programs'),
     scratchFolder: options.cacheFolder,

@@ -59,6 +59,7 @@ export const EngineBenchmark = z.strictObject({
   prefill: SpeedTest,
   decode: SpeedTest,
   serving: ServingTest,
+  /** Resident memory of the process; of an engine on a GPU the device's, all processes together. */
   peak_memory_bytes: figure,
   /** Weights and KV bytes that one decoded token needs at least, in the decode test. */
   bytes_per_token: figure,
@@ -80,8 +81,11 @@ export const MachineRates = z.strictObject({
       mean_bytes_per_second: figure,
     }),
   ),
+  /** Of a GPU: products of bf16 with f32 sums in its tensor cores. */
   best_flops_per_second: figure,
   mean_flops_per_second: figure,
+  /** Of a GPU: bytes read and written together. */
+  copy_bytes_per_second: figure.optional(),
 });
 export type MachineRates = z.infer<typeof MachineRates>;
 
@@ -97,6 +101,19 @@ export const PhysicsCheck = z.strictObject({
 });
 export type PhysicsCheck = z.infer<typeof PhysicsCheck>;
 
+/** A GPU right after a timed repeat, as nvidia-smi names it; null for what the device does not tell. */
+export const GpuCondition = z.strictObject({
+  sm_mhz: figure.nullable(),
+  memory_mhz: figure.nullable(),
+  celsius: figure.nullable(),
+  watts: figure.nullable(),
+  /** Of all processes together. */
+  memory_used_bytes: figure.nullable(),
+  /** Bits of nvml's clocks event reasons; what is beyond the first two slows down unasked. */
+  throttle_reasons: z.int().min(0).nullable(),
+});
+export type GpuCondition = z.infer<typeof GpuCondition>;
+
 /** Shares of the machine's CPU time while the timed runs ran. */
 export const Conditions = z.strictObject({
   cpu: z.string(),
@@ -106,6 +123,8 @@ export const Conditions = z.strictObject({
   steal_share: figure,
   /** Used by processes other than the engines and the harness. */
   foreign_cpu_share: figure,
+  /** Of an engine on a GPU: one entry per timed run of it; absent where none ran there or nothing told. */
+  gpu: z.array(GpuCondition).max(1000).optional(),
 });
 export type Conditions = z.infer<typeof Conditions>;
 

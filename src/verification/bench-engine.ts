@@ -1,19 +1,23 @@
 import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Benchmark } from '../model/benchmark.ts';
+import type { Benchmark, MachineRates } from '../model/benchmark.ts';
 import type { Constraints } from '../model/constraints.ts';
 import { AppError } from '../model/errors.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
 import { buildBandwidthProgram, measureRates } from './bandwidth.ts';
 import { type BenchmarkOptions, type Contender, runBenchmark } from './bench.ts';
+import type { GpuWatch } from './bench-rounds.ts';
+import { buildCeilingsProgram, measureDeviceRates, startCacheClearer } from './cuda-ceilings.ts';
 import { writeGguf } from './gguf.ts';
 import { ggufObstacle } from './gguf-metadata.ts';
+import { readGpuCondition } from './gpu-conditions.ts';
 import { buildLlamaCppDriver, findLlamaCpp, startLlamaCpp } from './llama-cpp.ts';
 import { checkpointPaths } from './open-engine.ts';
 import { startEngine } from './protocol-client.ts';
 import { openCheckpoint } from './safetensors.ts';
 import type { Limits, Sandbox } from './sandbox.ts';
+import type { CudaToolchain } from './toolchain.ts';
 
 export interface EngineBenchmarkRequest {
   /** The compiled engine. */
@@ -23,6 +27,8 @@ export interface EngineBenchmarkRequest {
   readonly constraints: Constraints;
   /** Instruction-set flags that the engine was compiled with. */
   readonly flags: readonly string[];
+  /** Of an engine that runs on a GPU. */
+  readonly cuda?: CudaToolchain;
   readonly sandbox: Sandbox;
   /** Compiled programs of the harness are kept here. */
   readonly cacheFolder: string;
@@ -40,19 +46,25 @@ export interface MeasuredEngine {
   readonly checkpointFolder: string;
   readonly constraints: Constraints;
   readonly sandbox: Sandbox;
+  /** Of an engine that runs on a GPU. */
+  readonly cuda?: CudaToolchain;
   /** The folder it may write to; none without. */
   readonly scratch?: string;
   readonly signal?: AbortSignal;
 }
 
+/** What the process side of the CUDA runtime takes of the host's memory, pinned pieces included. */
+const deviceProcessBytes = 2 ** 32;
+
 /** Generous: an engine that computes in vain is ended by its request's own time-out. */
-function limitsFor(constraints: Constraints): Partial<Limits> {
+function limitsFor(constraints: Constraints, onDevice = false): Partial<Limits> {
   const hours = 3600;
   // The watch over the limits wakes twice a second, so that it doesn't disturb what is timed.
   return {
     wallSeconds: 4 * hours,
     cpuSeconds: 16 * hours,
-    memoryBytes: constraints.hardware.memory,
+    memoryBytes: constraints.hardware.memory + (onDevice ? deviceProcessBytes : 0),
+    ...(onDevice ? { processes: constraints.hardware.threads + 64 } : {}),
     pollMs: 500,
   };
 }
@@ -65,7 +77,8 @@ export function engineContender(request: MeasuredEngine, name = request.constrai
         command: [request.binary, '--harness'],
         sandbox: request.sandbox,
         readOnlyPaths: [request.binary, ...checkpointPaths(request.checkpointFolder)],
-        limits: limitsFor(request.constraints),
+        limits: limitsFor(request.constraints, request.cuda !== undefined),
+        devices: request.cuda?.deviceFiles ?? [],
         ...(request.scratch === undefined ? {} : { scratch: request.scratch }),
         ...(request.signal === undefined ? {} : { signal: request.signal }),
       });
@@ -107,9 +120,36 @@ function contextOf(constraints: Constraints): number {
 function chooseBaseline(request: EngineBenchmarkRequest, ggufPath: string): BenchmarkOptions['baseline'] {
   if (!request.withBaseline) return null;
   const name = 'llama.cpp';
+  if (request.cuda !== undefined)
+    return { name, absentBecause: 'it is built for the host only, and this engine runs on a GPU' };
   const obstacle = ggufObstacle(request.facts, contextOf(request.constraints));
   if (obstacle !== undefined) return { name, absentBecause: obstacle };
   return { name, start: () => startBaseline(request, ggufPath) };
+}
+
+/** What the harness measures the machine with: the processor's memory, or the GPU where the engine runs on one. */
+interface Meter {
+  readonly measureRates: (workingSetBytes: number) => Promise<MachineRates>;
+  readonly gpu?: GpuWatch;
+  close(): void;
+}
+
+async function openMeter({ cuda, cacheFolder, flags, constraints }: EngineBenchmarkRequest): Promise<Meter> {
+  if (cuda === undefined) {
+    const program = await buildBandwidthProgram(cacheFolder, flags);
+    const { threads } = constraints.hardware;
+    return {
+      measureRates: (workingSetBytes) => measureRates(program, threads, workingSetBytes),
+      close: () => {},
+    };
+  }
+  const program = await buildCeilingsProgram(cacheFolder, cuda);
+  const clearer = startCacheClearer(program);
+  return {
+    measureRates: (workingSetBytes) => measureDeviceRates(program, workingSetBytes),
+    gpu: { clearCache: () => clearer.clear(), read: () => readGpuCondition(), conditions: [] },
+    close: () => clearer.close(),
+  };
 }
 
 /**
@@ -124,18 +164,20 @@ export async function benchmarkEngine(request: EngineBenchmarkRequest): Promise<
     throw new AppError('NOT_COVERED', message);
   }
   const ggufPath = join(request.scratchFolder ?? tmpdir(), `metainfer-${process.pid}-${Date.now()}.gguf`);
-  const rates = await buildBandwidthProgram(request.cacheFolder, request.flags);
   const threads = constraints.hardware.threads;
+  const meter = await openMeter(request);
   try {
     return await runBenchmark({
       engine: engineContender(request),
       baseline: chooseBaseline(request, ggufPath),
       ...{ facts, sizes: constraints, workload: constraints.workload, threads },
-      measureRates: (workingSetBytes) => measureRates(rates, threads, workingSetBytes),
+      measureRates: meter.measureRates,
+      ...(meter.gpu === undefined ? {} : { gpu: meter.gpu }),
       budgetSeconds: request.budgetSeconds ?? 120,
       ...(request.onProgress === undefined ? {} : { onProgress: request.onProgress }),
     });
   } finally {
+    meter.close();
     rmSync(ggufPath, { force: true });
   }
 }

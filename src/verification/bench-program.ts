@@ -14,6 +14,8 @@ export interface NativeProgram {
   readonly files: readonly string[];
   readonly flags: readonly string[];
   readonly link: readonly string[];
+  /** Default g++; g++ is the host's compiler of any other. */
+  readonly compiler?: string;
   /** What a failed compilation means to the caller. */
   readonly code: ErrorCode;
 }
@@ -31,14 +33,16 @@ function sourceFolder(file: string): string {
 export async function buildNativeProgram(program: NativeProgram): Promise<string> {
   const main = program.files[0]!;
   const folder = sourceFolder(main);
-  const hash = createHash('sha256').update(JSON.stringify([program.flags, program.link]));
+  const compiler = program.compiler === undefined ? [] : [program.compiler];
+  const hash = createHash('sha256').update(JSON.stringify([program.flags, program.link, ...compiler]));
   for (const file of program.files) hash.update(readFileSync(join(folder, file)));
   const path = join(program.cacheFolder, `${program.name}-${hash.digest('hex').slice(0, 16)}`);
   if (existsSync(path)) return path;
   mkdirSync(program.cacheFolder, { recursive: true });
   const partial = `${path}.${process.pid}`;
   try {
-    await promisify(execFile)('g++', [...program.flags, join(folder, main), '-o', partial, ...program.link]);
+    const words = [...program.flags, join(folder, main), '-o', partial, ...program.link];
+    await promisify(execFile)(program.compiler ?? 'g++', words);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message.split('\n').slice(0, 3).join(' ') : '';
     throw new AppError(program.code, `${main} does not compile here: ${why}`, { cause });

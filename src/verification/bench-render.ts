@@ -41,7 +41,40 @@ function rateLine(when: string, rates: MachineRates | null, workingSet: number):
   if (rates === null) return [];
   const bandwidth = bandwidthFor(rates, workingSet, 'mean');
   const read = bandwidth === undefined ? '–' : `${(bandwidth / 1e9).toFixed(1)} GB/s`;
-  return [`- ${when}: ${read} read, ${(rates.mean_flops_per_second / 1e9).toFixed(1)} GFLOP/s`];
+  const { copy_bytes_per_second: copy } = rates;
+  const copied = copy === undefined ? '' : `, ${(copy / 1e9).toFixed(1)} GB/s copied`;
+  return [`- ${when}: ${read} read${copied}, ${(rates.mean_flops_per_second / 1e9).toFixed(1)} GFLOP/s`];
+}
+
+/** From the lowest to the highest that was seen. */
+function range(values: readonly (number | null)[], unit: string): string[] {
+  const known = values.filter((value) => value !== null);
+  if (known.length === 0) return [];
+  const [low, high] = [Math.min(...known).toFixed(0), Math.max(...known).toFixed(0)];
+  return [`${low === high ? low : `${low} to ${high}`} ${unit}`];
+}
+
+function gpuLine({ gpu = [] }: Benchmark['conditions']): string[] {
+  if (gpu.length === 0) return [];
+  const parts = [
+    ...range(
+      gpu.map(({ sm_mhz }) => sm_mhz),
+      'MHz (multiprocessors)',
+    ),
+    ...range(
+      gpu.map(({ memory_mhz }) => memory_mhz),
+      'MHz (memory)',
+    ),
+    ...range(
+      gpu.map(({ celsius }) => celsius),
+      '°C',
+    ),
+    ...range(
+      gpu.map(({ watts }) => watts),
+      'W',
+    ),
+  ];
+  return [`- GPU after each run: ${parts.join(', ')}`];
 }
 
 function comparisonLines(benchmark: Benchmark): string[] {
@@ -77,6 +110,7 @@ export function renderBenchmark(value: unknown): string {
     ...rateLine('before', benchmark.rates_before, engine.bytes_per_token),
     ...rateLine('after', benchmark.rates_after, engine.bytes_per_token),
     `- load ${show(conditions.loadavg_before)} before, ${show(conditions.loadavg_after)} after; other processes ${percent(conditions.foreign_cpu_share)}, steal ${percent(conditions.steal_share)} of the CPU`,
+    ...gpuLine(conditions),
     ...(warnings.length === 0
       ? []
       : ['', ...warnings.map((warning) => `> **Caution:** ${inlineText(warning)}.`)]),

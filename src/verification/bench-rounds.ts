@@ -1,4 +1,4 @@
-import type { Benchmark } from '../model/benchmark.ts';
+import type { Benchmark, GpuCondition } from '../model/benchmark.ts';
 import { type Answer, type Runner, runTimed, type TimedRun, type Workload } from './bench-run.ts';
 import { relativeError } from './bench-statistics.ts';
 import { EngineFailure } from './engine-channel.ts';
@@ -34,6 +34,17 @@ export interface RoundsOptions {
   /** Uniform integer in [0, below). */
   readonly pick: (below: number) => number;
   readonly onProgress?: (text: string) => void;
+  /** Around each timed run of the engine. */
+  readonly gpu?: GpuWatch | undefined;
+}
+
+/** A GPU that an engine is timed on. */
+export interface GpuWatch {
+  /** Leaves nothing of the run before in its second-level cache. */
+  clearCache(): Promise<void>;
+  /** How the device is now; undefined where nothing tells. */
+  read(): Promise<GpuCondition | undefined>;
+  readonly conditions: GpuCondition[];
 }
 
 /** Spread at which more runs would say nothing new. */
@@ -52,7 +63,11 @@ export function drawPrompts(
 }
 
 async function addRun(series: Series, prompts: readonly number[][], options: RoundsOptions): Promise<void> {
+  const gpu = series.role === 'engine' ? options.gpu : undefined;
+  await gpu?.clearCache();
   const run = await actAs(series, () => runTimed(series, prompts, options.workload));
+  const condition = await gpu?.read();
+  if (condition !== undefined) gpu?.conditions.push(condition);
   if (options.pick(series.runs.length + 1) === 0) series.kept = run.answers;
   // Logits of all runs together could fill the memory; only those of the kept one are needed.
   series.runs.push({ ...run, answers: [] });

@@ -4,9 +4,18 @@ import type { Benchmark, EngineBenchmark, MachineRates } from '../model/benchmar
 import { AppError } from '../model/errors.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
 import { peakMemoryBytes, watchConditions } from './bench-conditions.ts';
-import { actAs, BaselineFailure, drawPrompts, roundRates, runRounds, type Series } from './bench-rounds.ts';
+import {
+  actAs,
+  BaselineFailure,
+  drawPrompts,
+  type GpuWatch,
+  roundRates,
+  runRounds,
+  type Series,
+} from './bench-rounds.ts';
 import { checkIntegrity, type Workload, warmUp } from './bench-run.ts';
 import { pairedRatio, percentile, summariseServing, summariseSpeed } from './bench-statistics.ts';
+import { nameThrottling } from './gpu-conditions.ts';
 import { checkPhysics, shareOfRates, type UnavoidableWork } from './physics.ts';
 import type { EngineClient } from './protocol-client.ts';
 
@@ -26,6 +35,8 @@ export interface BenchmarkOptions {
   readonly threads: number;
   /** Measures the machine for a working set; null where that cannot be done (then no physics and no shares). */
   readonly measureRates: ((workingSetBytes: number) => Promise<MachineRates>) | null;
+  /** Where the engine runs on a GPU. */
+  readonly gpu?: GpuWatch;
   /** For the timed rounds; one round is always run. */
   readonly budgetSeconds: number;
   readonly onProgress?: (text: string) => void;
@@ -48,6 +59,12 @@ export function benchmarkWork(facts: ModelFacts, sizes: SizeInputs, workload: Wo
     prefillTokens: workload.prompt_tokens,
     prefillFlops: computeArithmetic(facts, { ...sizes, workload }).prefillFlops,
   };
+}
+
+/** The most that was in use on the engine's GPU; undefined of what runs on the host. */
+function deviceMemory({ role }: Series, { gpu }: BenchmarkOptions): number | undefined {
+  const used = role === 'engine' ? (gpu?.conditions ?? []).flatMap((one) => one.memory_used_bytes ?? []) : [];
+  return used.length === 0 ? undefined : Math.max(...used);
 }
 
 function summarise(
@@ -81,7 +98,7 @@ function summarise(
       duration,
       workload.concurrency,
     ),
-    peak_memory_bytes: peakMemoryBytes(series.client.channel.pid),
+    peak_memory_bytes: deviceMemory(series, options) ?? peakMemoryBytes(series.client.channel.pid),
     bytes_per_token: work.decodeBytes,
     prefill_flops: work.prefillFlops,
     ...shareOfRates({ prefill, decode }, work, rates),
@@ -116,10 +133,12 @@ function warningsOf(conditions: Benchmark['conditions'], engine: EngineBenchmark
   const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
   const { foreign_cpu_share: foreign, steal_share: steal, cores } = conditions;
   const error = Math.max(engine.prefill.relative_error, engine.decode.relative_error);
+  const throttled = nameThrottling(conditions.gpu ?? []);
   return [
     ...(foreign > 0.05 ? [`other processes used ${percent(foreign)} of the CPU`] : []),
     ...(steal > 0.02 ? [`the hypervisor took ${percent(steal)} of the CPU`] : []),
     ...(threads > cores ? [`${threads} threads on ${cores} cores`] : []),
+    ...(throttled.length > 0 ? [`the GPU was slowed down: ${throttled.join(', ')}`] : []),
     ...(error > 0.05 ? [`the mean is known to ${percent(error)} only`] : []),
   ];
 }
@@ -176,9 +195,11 @@ async function measureAll(
   const finish = watchConditions(all.map(({ client }) => client.channel.pid));
   const { rounds, stopped } = await runRounds({
     ...{ engine, baseline, workload, vocabSize: facts.vocabSize, budgetSeconds: options.budgetSeconds, pick },
+    gpu: options.gpu,
     ...(onProgress === undefined ? {} : { onProgress }),
   });
-  const conditions = finish();
+  const gpu = options.gpu?.conditions ?? [];
+  const conditions = { ...finish(), ...(gpu.length === 0 ? {} : { gpu }) };
   if (options.measureRates !== null) rates.push(await options.measureRates(work.workingSetBytes));
   const ours = await checkIntegrity(engine, engine.kept, true, pick);
   const theirs =

@@ -22,6 +22,8 @@ export interface OpenEngineOptions {
   readonly folder: string;
   readonly sandbox: Sandbox;
   readonly limits: Partial<Limits>;
+  /** Of the GPU that it uses. */
+  readonly devices?: readonly string[] | undefined;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -39,6 +41,7 @@ export async function openEngine(options: OpenEngineOptions): Promise<EngineClie
     command: [options.binary, '--harness'],
     readOnlyPaths: [options.binary, ...checkpointPaths(options.folder)],
     environment: sanitizerEnvironment,
+    ...(options.devices === undefined ? {} : { devices: options.devices }),
     limits: options.limits,
     timeoutMs: options.timeoutMs,
     ...(options.signal === undefined ? {} : { signal: options.signal }),

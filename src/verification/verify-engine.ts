@@ -107,6 +107,7 @@ function starter(options: VerifyOptions, binaries: GateContext['binaries']): Gat
       folder,
       sandbox: toolchain.sandbox,
       limits: engineLimits(options, build),
+      devices: toolchain.cuda?.deviceFiles,
       timeoutMs: timeoutOf(options),
       signal: toolchain.signal,
     });

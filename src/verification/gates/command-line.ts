@@ -29,6 +29,7 @@ function commandLine(context: GateContext, scratch: string): Run {
       command: [binary, ...args],
       readOnlyPaths: [binary, ...checkpointPaths(context.checkpointFolder)],
       scratch,
+      devices: context.toolchain.cuda?.deviceFiles ?? [],
       limits: {
         wallSeconds: 600,
         cpuSeconds: 600 * threads,

@@ -80,6 +80,7 @@ async function runCases(
     command: [binary, casesFile, resultsFile],
     readOnlyPaths: [binary],
     scratch,
+    devices: job.target === 'device' ? (toolchain.cuda?.deviceFiles ?? []) : [],
     limits: {
       ...unitLimits,
       ...(job.target === 'emulation' ? { wallSeconds: emulatedWallSeconds } : {}),
