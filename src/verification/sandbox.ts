@@ -42,6 +42,8 @@ export interface Confinement {
   /** The one folder it may write; also its working directory. Absent: it can write nothing but /tmp in memory. */
   readonly scratch?: string;
   readonly environment?: Readonly<Record<string, string>>;
+  /** Device files that it may open, for a program that uses a GPU; with none, it sees no device of this machine. */
+  readonly devices?: readonly string[];
 }
 
 const tmpBytes = 64 * 2 ** 20;
@@ -51,6 +53,20 @@ const systemLinks: readonly (readonly [string, string])[] = [
   ['usr/lib', '/lib'],
   ['usr/lib64', '/lib64'],
 ];
+
+// Where a GPU's driver looks up the device and the memory near it. Read-only.
+const deviceDescriptions = ['/sys/bus/pci', '/sys/devices', '/sys/module'];
+const deviceEnvironment: Readonly<Record<string, string>> = {
+  // Nothing is compiled when an engine runs, and there is no home folder to keep it in.
+  CUDA_CACHE_DISABLE: '1',
+  // Where some container runtimes put the driver's libraries; elsewhere the loader knows the place.
+  LD_LIBRARY_PATH: '/usr/local/nvidia/lib64',
+};
+
+/** All that the command finds in its environment. */
+export function environmentOf({ environment, devices = [] }: Confinement): Readonly<Record<string, string>> {
+  return { ...(devices.length === 0 ? {} : deviceEnvironment), ...environment };
+}
 
 /**
  * Whether bubblewrap works here. `choice` is the operator's: `off` never uses it.
@@ -81,12 +97,14 @@ function bubblewrap(confinement: Confinement): string[] {
   const args = ['/usr/bin/bwrap', '--unshare-all', '--unshare-user', '--disable-userns'];
   args.push('--uid', '65534', '--gid', '65534', '--cap-drop', 'ALL', '--hostname', 'sandbox');
   args.push('--die-with-parent', '--new-session', '--clearenv');
-  for (const [name, value] of Object.entries(confinement.environment ?? {}))
-    args.push('--setenv', name, value);
+  for (const [name, value] of Object.entries(environmentOf(confinement))) args.push('--setenv', name, value);
   args.push('--ro-bind', '/usr', '/usr');
   for (const [target, link] of systemLinks) args.push('--symlink', target, link);
   for (const path of systemPaths) args.push('--ro-bind-try', path, path);
   args.push('--proc', '/proc', '--dev', '/dev', '--size', String(tmpBytes), '--tmpfs', '/tmp');
+  const { devices = [] } = confinement;
+  for (const path of devices) args.push('--dev-bind-try', path, path);
+  for (const path of devices.length === 0 ? [] : deviceDescriptions) args.push('--ro-bind-try', path, path);
   for (const path of confinement.readOnlyPaths) args.push('--ro-bind', path, path);
   if (confinement.scratch !== undefined) args.push('--bind', confinement.scratch, confinement.scratch);
   // Both are memory file systems without a size of their own.

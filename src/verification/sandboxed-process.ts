@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Readable, Writable } from 'node:stream';
 import { measureFolder } from './measure-folder.ts';
 import { killMarked, killTree, measureTree } from './process-tree.ts';
-import { type Confinement, confine, defaultLimits, type Limits } from './sandbox.ts';
+import { type Confinement, confine, defaultLimits, environmentOf, type Limits } from './sandbox.ts';
 
 export type EndReason =
   | 'exit'
@@ -127,7 +127,7 @@ export function startSandboxed(options: SandboxedCommand): SandboxedProcess {
   const started = performance.now();
   const child = spawn(program as string, args, {
     detached: true,
-    env: mark === undefined ? {} : { ...options.environment, METAINFER_MARK: mark.split('=')[1] },
+    env: mark === undefined ? {} : { ...environmentOf(options), METAINFER_MARK: mark.split('=')[1] },
     ...(options.sandbox.kind === 'none' && options.scratch !== undefined ? { cwd: options.scratch } : {}),
     stdio: ['ignore', 'pipe', 'pipe', ...(options.protocol === true ? (['pipe', 'pipe'] as const) : [])],
   });
