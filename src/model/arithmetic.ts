@@ -63,21 +63,33 @@ function causalKeys(facts: ModelFacts, tokens: number): number {
 }
 
 function activationBytes(facts: ModelFacts, { hardware, serving }: SizeInputs): number {
+  if (hardware.platform === 'cuda') return 4 * gpuWorkspace(facts, serving);
   const rows = Math.max(prefillRows, serving.max_batch);
-  const attention = (2 * facts.numHeads + 2 * facts.numKvHeads) * facts.headDim;
-  const perRow = 3 * facts.hiddenSize + attention + 2 * facts.intermediateSize;
-  const partials = hardware.platform === 'cuda' ? attentionPartials(facts, serving) : 0;
-  return 4 * (rows * perRow + serving.max_batch * facts.vocabSize + partials);
+  const { attention, mlp } = rowFloats(facts);
+  return 4 * (rows * (3 * facts.hiddenSize + attention + mlp) + serving.max_batch * facts.vocabSize);
 }
 
-/** Keys of one part of attention on a GPU, rows whose parts lie side by side, and floats of parts held at once. */
-const [partKeys, partRows, partFloats] = [64, 8, 2 ** 23];
+/** Floats of one row inside a block. */
+function rowFloats({ numHeads, numKvHeads, headDim, intermediateSize }: ModelFacts) {
+  return { attention: (2 * numHeads + 2 * numKvHeads) * headDim, mlp: 2 * intermediateSize };
+}
 
-/** Floats that attention over parts of the cache needs: of each head of each row, the sums of all parts and their scales. */
-function attentionPartials(facts: ModelFacts, { max_context, max_batch }: SizeInputs['serving']): number {
-  const parts = Math.ceil(max_context / partKeys);
-  const perRow = facts.numHeads * parts * (facts.headDim + 2);
-  return Math.max(perRow, Math.min(Math.max(partRows, max_batch) * perRow, partFloats));
+/** Of attention on a GPU: keys of one part of the cache, and floats for the sums of parts, unless one row needs more. */
+const [partKeys, partFloats] = [64, 2 ** 23];
+/** Rows of logits that a GPU holds at once. */
+const logitRows = 32;
+
+/** Floats of scratch that an engine takes of a GPU's memory: `workspace_floats` of decoder.model, all at once. */
+function gpuWorkspace(facts: ModelFacts, { max_context, max_batch }: SizeInputs['serving']): number {
+  const rows = Math.max(max_batch, Math.min(prefillRows, max_context));
+  const { attention, mlp } = rowFloats(facts);
+  const padding = 8 * 16;
+  const parts = facts.numHeads * (Math.floor(max_context / partKeys) + 1) * (facts.headDim + 34);
+  return (
+    rows * (3 * facts.hiddenSize + Math.max(attention, mlp) + padding) +
+    Math.min(logitRows, rows) * Math.ceil(facts.vocabSize / 16) * 16 +
+    Math.max(partFloats, parts)
+  );
 }
 
 /**

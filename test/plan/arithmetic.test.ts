@@ -128,17 +128,14 @@ describe('computeArithmetic', () => {
     expect(one.activationBytes).toBe(4 * (256 * (30 + 12 * 6 + 28) + 100));
   });
 
-  it('adds what attention keeps of each 64 keys on a GPU, of eight rows or of the batch, up to 32 MiB or one row', () => {
-    const more = (batch: number, context: number): number => {
-      const on = (platform: 'cpu-x86_64' | 'cuda') =>
-        computeArithmetic(small, sizes({ platform, batch, context })).activationBytes;
-      return (on('cuda') - on('cpu-x86_64')) / 4;
-    };
-    // A row: 4 heads, each with 6 sums and 2 scales for each part of the cache.
-    expect(more(1, 64)).toBe(8 * 4 * 8);
-    expect(more(1, 65)).toBe(8 * 4 * 8 * 2);
-    expect(more(10, 1024)).toBe(10 * 4 * 8 * 16);
-    expect(more(1024, 64 * 1024)).toBe(2 ** 23);
-    expect(more(1, 64 * 2 ** 20)).toBe(4 * 8 * 2 ** 20);
+  it('takes of a GPU what decoder.model asks for there', () => {
+    const floats = (batch: number, context: number): number =>
+      computeArithmetic(small, sizes({ platform: 'cuda', batch, context })).activationBytes / 4;
+    // A row: 3 × 10, the larger of 12 × 6 and 2 × 14, 128 of padding; logits of 32 rows of 112; 32 MiB for attention.
+    expect(floats(1, 1024)).toBe(256 * (30 + 72 + 128) + 32 * 112 + 2 ** 23);
+    expect(floats(300, 1024)).toBe(300 * 230 + 32 * 112 + 2 ** 23);
+    expect(floats(2, 8)).toBe(8 * 230 + 8 * 112 + 2 ** 23);
+    // Or more, where one row of 4 heads has more parts of 64 keys than that holds.
+    expect(floats(1, 64 * 2 ** 20)).toBe(256 * 230 + 32 * 112 + 4 * (2 ** 20 + 1) * 40);
   });
 });

@@ -91,8 +91,8 @@ describe('the text of a plan for a GPU', () => {
       |-----------|-------------:|---|
       | Weights   |     1.11 GiB | 596.0 M parameters in bf16 |
       | KV cache  |     3.94 GiB | 4 × 4,608 tokens × 224 KiB in f32 |
-      | Workspace |     21.9 MiB | one forward call |
-      | **Total** | **5.07 GiB** | 32 % of 16.0 GiB; the device has 131 GiB |
+      | Workspace |     59.7 MiB | one forward call |
+      | **Total** | **5.11 GiB** | 32 % of 16.0 GiB; the device has 131 GiB |
 
       | Physical limit | Work                            | Speed |
       |----------------|---------------------------------|---|
