@@ -16,6 +16,7 @@ import { ownerOfDiagnostic } from './symbol-owner.ts';
 import { caseAt, countTooLarge, type DrawnCase, drawJob } from './unit-cases.ts';
 import { compareOutputs, compareRow } from './unit-compare.ts';
 import { shimFile, type UnitContext, type UnitJob } from './unit-jobs.ts';
+import { checkMemory } from './unit-memory.ts';
 
 /** Results hold what the references hold, some hundreds of megabytes at most; code under test may write anything. */
 const maxResultBytes = 2 ** 29;
@@ -25,8 +26,8 @@ const unitLimits: Partial<Limits> = {
   fileBytes: maxResultBytes,
   scratchBytes: 2 ** 30,
 };
-/** Emulated threads take turns on one core. */
-const emulatedWallSeconds = 900;
+/** Emulated threads take turns on one core, and a memory checker watches every access on a GPU. */
+const slowWallSeconds = 900;
 
 export interface JobOutcome {
   readonly findings: readonly Finding[];
@@ -35,6 +36,8 @@ export interface JobOutcome {
   readonly tooLarge: number;
   /** The process was ended by a limit: with other constants it would only cost the same time again. */
   readonly hitLimit: boolean;
+  /** Why a GPU's memory checker said nothing of a program. */
+  readonly memoryObstacle?: string | undefined;
 }
 
 /** Builds the contract with all it needs and its shim, runs its cases in the sandbox, and compares outside. */
@@ -68,24 +71,25 @@ async function runCases(
   job: UnitJob,
   binary: string,
   drawn: readonly DrawnCase[],
-): Promise<{ findings: Finding[]; hitLimit: boolean }> {
+): Promise<Pick<JobOutcome, 'findings' | 'hitLimit' | 'memoryObstacle'>> {
   const scratch = join(job.model.folder, `run_${job.contract.id}`);
   mkdirSync(scratch, { recursive: true });
   const [casesFile, resultsFile] = [join(scratch, 'cases'), join(scratch, 'results')];
   const units = drawn.flatMap(({ whole, alone }) => [whole, ...alone.map(({ unit }) => unit)]);
   writeFileSync(casesFile, Buffer.concat(units.map(encodeCase)));
   const { toolchain, effort } = context;
+  const limits = {
+    ...unitLimits,
+    ...(job.target === 'host' ? {} : { wallSeconds: slowWallSeconds }),
+    ...effort.unitLimits,
+  };
   const end = await runSandboxed({
     sandbox: toolchain.sandbox,
     command: [binary, casesFile, resultsFile],
     readOnlyPaths: [binary],
     scratch,
     devices: job.target === 'device' ? (toolchain.cuda?.deviceFiles ?? []) : [],
-    limits: {
-      ...unitLimits,
-      ...(job.target === 'emulation' ? { wallSeconds: emulatedWallSeconds } : {}),
-      ...effort.unitLimits,
-    },
+    limits,
     ...(toolchain.signal === undefined ? {} : { signal: toolchain.signal }),
   });
   toolchain.signal?.throwIfAborted();
@@ -93,7 +97,10 @@ async function runCases(
   const findings = await compareAll(context, job, drawn, results);
   if (results.length < units.length)
     findings.push(endFinding(job, caseAt(drawn, results.length), end, binary));
-  return { findings, hitLimit: end.reason !== 'exit' };
+  const hitLimit = end.reason !== 'exit';
+  if (!job.isMemoryChecked || findings.length > 0) return { findings, hitLimit };
+  const memory = await checkMemory(context, job, { binary, casesFile, scratch, limits });
+  return { findings: memory.findings, hitLimit, memoryObstacle: memory.obstacle };
 }
 
 function endFinding(

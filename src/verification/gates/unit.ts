@@ -1,7 +1,8 @@
-import type { Finding } from '../../model/report.ts';
+import type { Finding, Measurements } from '../../model/report.ts';
 import type { GateOutcome } from '../gate-context.ts';
 import { mapParallel } from '../parallel.ts';
-import { planJobs, type UnitContext } from './unit-jobs.ts';
+import { planJobs, type UnitContext, type UnitJob } from './unit-jobs.ts';
+import { findMemoryChecker, memoryTools } from './unit-memory.ts';
 import { type JobOutcome, runJob } from './unit-run.ts';
 
 /** Each contract's symbols alone, at small asymmetric shapes and at the engine's own, against reference.ts. */
@@ -35,9 +36,28 @@ export async function runUnitJobs(context: UnitContext, choice: UnitChoice): Pro
   const contracts = new Set(jobs.map(({ contract }) => contract.id)).size;
   const measurements = { contracts, binaries: jobs.length, cases };
   const emulated = jobs.filter(({ target }) => target === 'emulation').length;
-  if (emulated === 0) return { findings, measurements };
   const tooLarge = outcomes.reduce((sum, outcome) => sum + outcome.tooLarge, 0);
-  return { findings, measurements: { ...measurements, emulated, cases_too_large: tooLarge } };
+  return {
+    findings,
+    measurements: {
+      ...measurements,
+      ...(emulated === 0 ? {} : { emulated, cases_too_large: tooLarge }),
+      ...memoryMeasurement(context, jobs, outcomes),
+    },
+  };
+}
+
+/** Which checkers saw the programs on a GPU, or that none is installed. */
+function memoryMeasurement(
+  { toolchain: { cuda } }: UnitContext,
+  jobs: readonly UnitJob[],
+  outcomes: readonly JobOutcome[],
+): Measurements {
+  const checked = jobs.filter(({ isMemoryChecked }) => isMemoryChecked).length;
+  if (checked === 0 || cuda === undefined) return {};
+  if (findMemoryChecker(cuda) === undefined) return { memory_checks: 'compute-sanitizer is not installed' };
+  const obstacle = outcomes.find(({ memoryObstacle }) => memoryObstacle !== undefined)?.memoryObstacle;
+  return { memory_checks: obstacle ?? memoryTools.join(', '), memory_checked: checked };
 }
 
 /** What does not compile fails in the program of every contract that needs it; one finding for its owner is enough. */
