@@ -7,6 +7,7 @@ export type AgentPhase = (typeof agentPhases)[number];
 /** By id, else by what stands before the first dot; everything else is an operation. */
 const phaseOfName: Readonly<Record<string, AgentPhase>> = {
   runtime: 'foundations',
+  cuda: 'foundations',
   format: 'foundations',
   checkpoint: 'foundations',
   text: 'text',

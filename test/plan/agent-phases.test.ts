@@ -28,16 +28,16 @@ describe('the phase of a contract', () => {
     const byPhase = agentPhases.map((phase) => [phase, ids.filter((id) => phaseOf(id) === phase)]);
     expect(Object.fromEntries(byPhase)).toEqual({
       foundations: [
-        ...['checkpoint.config', 'checkpoint.safetensors', 'format.json', 'runtime.context'],
-        'runtime.threading',
+        ...['checkpoint.config', 'checkpoint.safetensors', 'cuda.instructions', 'format.json'],
+        ...['runtime.context', 'runtime.cuda', 'runtime.memory', 'runtime.threading', 'runtime.vectors'],
       ],
       text: [
         ...['sampling.token', 'text.bpe', 'text.normalizer', 'text.pre-tokenizer', 'text.stop'],
         ...['text.tokenizer', 'text.unicode', 'text.utf8'],
       ],
       operations: [
-        ...['attention.core', 'embedding.token', 'kv.cache', 'linear.dense', 'norm.rms'],
-        ...['position.rope', 'position.rope-frequencies'],
+        ...['attention.core', 'embedding.token', 'kv.cache', 'linear.dense', 'linear.fragments'],
+        ...['norm.rms', 'position.rope', 'position.rope-frequencies'],
       ],
       model: ['attention.block', 'decoder.model', 'head.logits', 'mlp.gated'],
       interfaces: ['harness.protocol', 'interface.cli', 'text.generation'],

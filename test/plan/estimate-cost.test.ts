@@ -112,7 +112,7 @@ describe('a plan with agents', () => {
   it('says who writes what, what it is expected to cost, and the limit', () => {
     const text = show(settings({ prices }));
     expect(text).toMatch(
-      /\*\*Covered\*\*: 22 contracts, 21 of them by agents, 49 files; needs about \d{3},\d{3} model tokens\./,
+      /\*\*Covered\*\*: 24 contracts, 22 of them by agents, 52 files; needs about \d{3},\d{3} model tokens\./,
     );
     expect(text).toMatch(
       /\| norm\.rms +\| 1\.0\.0 +\| agent \(a model writes it\) \| zero-reference: an agent writes it/,
