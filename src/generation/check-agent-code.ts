@@ -27,8 +27,12 @@ export function checkAgentCode(files: readonly EngineFile[], agents: AgentPaths)
  * Dead code of an engine in which agents wrote files. What a header declares is the contract's, and an agent may do
  * without a part of another contract: only what stands in a source alone can be dead.
  */
-export function findOwnDeadCode(files: readonly EngineFile[], agents: AgentPaths): Problem[] {
-  const found = findDeadCode(files);
+export function findOwnDeadCode(
+  files: readonly EngineFile[],
+  agents: AgentPaths,
+  fused: ReadonlySet<string> = new Set(),
+): Problem[] {
+  const found = findDeadCode(files).filter(({ name }) => !fused.has(name ?? ''));
   if (agents.size === 0 || found.length === 0) return found;
   const declared = findDeclaredNames(files);
   return found.filter(

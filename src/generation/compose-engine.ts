@@ -59,7 +59,7 @@ export function composeEngine(input: ComposeInput): EngineSources {
   refuseFaultyCode(
     cpp.map(({ file }) => file),
     listAgentPaths(selection),
-    agents.absent.length > 0,
+    { isIncomplete: agents.absent.length > 0, fused: listFusedNames(selection) },
   );
   const lineCount = countLines(cpp.map(({ file }) => file));
   const sources = code.map(({ file }) => file.path).filter((path) => /\.(?:cpp|cu)$/.test(path));
@@ -160,10 +160,23 @@ function renderConfig(
   return renderConfigHeader(configInputOf(input), wanted);
 }
 
-function refuseFaultyCode(files: readonly EngineFile[], agents: AgentPaths, isIncomplete: boolean): void {
+/** Functions of contracts whose work another realization does itself: only the unit gates may call them. */
+function listFusedNames({ contracts }: Selection): ReadonlySet<string> {
+  const fused = new Set(contracts.flatMap(({ realization }) => realization?.fuses ?? []));
+  const symbols = contracts.flatMap(({ contract }) =>
+    fused.has(contract.frontMatter.id) ? contract.frontMatter.provides.symbols : [],
+  );
+  return new Set(symbols.flatMap(({ signature }) => /(\w+)\s*\(/.exec(signature)?.[1] ?? []));
+}
+
+function refuseFaultyCode(
+  files: readonly EngineFile[],
+  agents: AgentPaths,
+  { isIncomplete, fused }: { readonly isIncomplete: boolean; readonly fused: ReadonlySet<string> },
+): void {
   const problems = [
     // What is still to be written may refer to anything.
-    ...(isIncomplete ? [] : findOwnDeadCode(files, agents)),
+    ...(isIncomplete ? [] : findOwnDeadCode(files, agents, fused)),
     ...checkIncludes(files),
   ].filter(({ file }) => file === undefined || !agents.has(file));
   if (problems.length === 0) return;
@@ -199,7 +212,7 @@ function partsOf(entry: SelectedContract): Part[] {
 
 /** Where a realization applies matters to the planner and not to the reader of an engine made for one target. */
 function withoutSelectors(text: string): string {
-  return text.replace(/^\/\/ (?:applies|requires|replaces):.*\n/gm, '');
+  return text.replace(/^\/\/ (?:applies|requires|replaces|fuses):.*\n/gm, '');
 }
 
 function part(path: string, text: string, from: string): Part {

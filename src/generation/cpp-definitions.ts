@@ -37,6 +37,7 @@ const closers: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}'
 const notNames = new Set([
   'alignas',
   '__attribute__',
+  '__launch_bounds__',
   'decltype',
   'explicit',
   'noexcept',

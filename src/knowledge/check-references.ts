@@ -51,13 +51,13 @@ function checkRequired(entry: LoadedContract, byId: ById): Problem[] {
     ];
   });
   const fromRealizations = contract.realizations.flatMap((realization) =>
-    [...realization.requires, ...realization.replaces]
+    [...realization.requires, ...realization.replaces, ...realization.fuses]
       .filter((id) => !byId.has(id) || id === own)
       .map((id): Problem => {
         const file = `contracts/${contract.folder}/realizations/${realization.file}`;
         const message =
           id === own
-            ? 'a realization cannot require or replace its own contract'
+            ? 'a realization cannot require, replace or fuse its own contract'
             : `there is no contract ${id}`;
         return { severity: 'error', code: 'dangling-requires', file, line: 1, message };
       }),

@@ -3,11 +3,11 @@ import type { Problem } from '../model/problem.ts';
 import { type Predicate, type TargetKey, type TargetValue, targetKeys } from '../model/target.ts';
 import type { TreeFile } from './read-tree.ts';
 
-const listNames = ['requires', 'replaces'] as const;
+const listNames = ['requires', 'replaces', 'fuses'] as const;
 
 /**
  * Reads the opening comment of a realization: the SPDX line, what it is, and the lines
- * `// applies: key=value|value2, key=value`, `// requires: id, id`, `// replaces: id`.
+ * `// applies: key=value|value2, key=value`, `// requires: id, id`, `// replaces: id`, `// fuses: id`.
  */
 export function parseRealization(
   file: TreeFile,
@@ -47,6 +47,7 @@ export function parseRealization(
     applies,
     requires: lists[0] ?? [],
     replaces: lists[1] ?? [],
+    fuses: lists[2] ?? [],
   };
   return { realization, problems };
 }

@@ -116,6 +116,11 @@ export interface Realization {
   readonly requires: readonly string[];
   /** From the `// replaces:` line: other contracts whose interface this one also fills. */
   readonly replaces: readonly string[];
+  /**
+   * From the `// fuses:` line: contracts whose work this one does itself, in kernels of its own. Their functions stay in
+   * the engine, where the unit gate holds them to the same meaning, though nothing calls them.
+   */
+  readonly fuses: readonly string[];
 }
 
 export interface Contract {

@@ -291,7 +291,7 @@ __device__ inline void add_columns(float (&sums)[Tiles][2][4], const uint4 (&wei
 template <int Tiles, bool Normed, typename Epilogue>
 __global__ void __launch_bounds__(max_slices* warp_size, 1)
     multiply_slices(Fragments w, int slices, int units, int groups, Input x, Epilogue epilogue) {
-  constexpr int depth = Tiles == 1 ? 8 : 3;  // steps on their way per warp: what registers are left for
+  constexpr int depth = Tiles == 1 ? 8 : config::weights_f16 ? 2 : 3;  // steps on their way: as registers allow
   __shared__ float partial[2][max_slices * slice_floats];
   __shared__ float scales[few_rows], chunks[few_rows * norm_chunks];
   const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;

@@ -5,6 +5,7 @@
 // and copies v there. Target: sm_80, sm_90; max |error| 1e-5 * |hidden|.
 // applies: hardware.platform=cuda, model.qkv_bias=false, model.qk_norm=true
 // requires: runtime.cuda, linear.fragments
+// fuses: position.rope, kv.cache
 #include "attention_block.h"
 #include "attention_core.h"
 #include "linear_fragments.h"

@@ -68,12 +68,15 @@ __device__ float join_sums(float sum, float kept, float value, float added) { re
 // What is not seen gets no weight, whatever the product is.
 __device__ float to_score(float product, float scale, bool is_seen) { return is_seen ? product * scale : -INFINITY; }
 
-struct Weights {
-  float of[strip];
-};
-__device__ Weights load_weights(const float* from /*[strip], 16-byte aligned*/) {
-  const float4 a = reinterpret_cast<const float4*>(from)[0], b = reinterpret_cast<const float4*>(from)[1];
-  return {{a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w}};
+// Four keys' weighted values, in order; not those of keys that are not seen, whatever memory holds there.
+template <bool is_whole>
+__device__ void add_four(float4& sum, const float* weights /*[4], 16-byte aligned*/, const float4* values, int begin,
+                         Range seen) {
+  const float4 weight = *reinterpret_cast<const float4*>(weights);
+  if (is_whole || has(seen, begin)) add_scaled(sum, weight.x, values[0]);
+  if (is_whole || has(seen, begin + 1)) add_scaled(sum, weight.y, values[1]);
+  if (is_whole || has(seen, begin + 2)) add_scaled(sum, weight.z, values[2]);
+  if (is_whole || has(seen, begin + 3)) add_scaled(sum, weight.w, values[3]);
 }
 
 // By one warp: scores become weights relative to the largest; returns it and the sum of the weights.
@@ -116,7 +119,7 @@ __device__ void score_tile(float* scores /*[group, chunk], from the tile's first
   for (int at = static_cast<int>(threadIdx.x); at < key_tile * group; at += threads) {
     const int key = at % key_tile, head = at / key_tile;
     float product = 0;
-#pragma unroll 8
+#pragma unroll 4
     for (int quad = 0; quad < quads; ++quad)
       add_products(product, query[head * quads + quad], tile[key * padded_quads + quad]);
     scores[head * chunk + key] = to_score(product, scale, has(seen, begin + key));
@@ -140,10 +143,9 @@ __device__ void sum_strip(float4* partial, const Strip& held, const float* weigh
   for (int head = 0; head < heads_at_once; ++head) {
     if (head >= count) break;
     float4 sum = make_float4(0, 0, 0, 0);
-    const Weights weight = load_weights(weights + head * chunk);
 #pragma unroll
-    for (int i = 0; i < strip; ++i)
-      if (has(seen, begin + i)) add_scaled(sum, weight.of[i], held.values[i]);
+    for (int i = 0; i < strip; i += 4)
+      add_four<false>(sum, weights + head * chunk + i, held.values + i, begin + i, seen);
     partial[head * strips * quads] = sum;
   }
 }
@@ -158,7 +160,7 @@ __device__ void add_strips(float4* out /*[count, quads]*/, const float4* partial
 }
 
 // Block (part of the chunks, KV head, row). For row * heads + head: sums [chunks, head_dim], scales [chunks, 2].
-__global__ void __launch_bounds__(threads, 3) attend_chunks(Attention in, View sums, View scales) {
+__global__ void __launch_bounds__(threads, 2) attend_chunks(Attention in, View sums, View scales) {
   __shared__ float4 query[group * quads];
   __shared__ float4 tile[tile_quads];  // keys, then partial sums
   __shared__ float4 score_memory[group * chunk / 4];
@@ -260,7 +262,8 @@ constexpr int tile_rows = pairs / group;
 constexpr int score_pairs = pairs / 16, score_keys = chunk / 16;  // products of one thread
 constexpr int slice = 8;                                          // 16-byte steps of the keys in shared memory
 constexpr int value_keys = head_dim <= 128 ? 16 : 8;              // values in shared memory
-constexpr int owners = threads / quads, own_pairs = std::bit_ceil(unsigned{(pairs + owners - 1) / owners});
+constexpr int owners = threads / quads;
+constexpr int own_pairs = std::bit_ceil(unsigned{(pairs + owners - 1) / owners});
 constexpr int padded_chunk = chunk + 4;
 static_assert(tile_rows > 0, "the query heads of a KV head must fit a tile");
 
@@ -329,18 +332,15 @@ template <bool is_whole>
 __device__ __forceinline__ void add_strip(Sums& sums, Tile& tile, const float4* values, int first_pair, int key,
                                           int begin) {
   float4 sum[own_pairs];
-  Weights weights[own_pairs];
 #pragma unroll
-  for (int i = 0; i < own_pairs; ++i) {
-    sum[i] = make_float4(0, 0, 0, 0);
-    weights[i] = load_weights(tile.scores(first_pair + i) + key);
-  }
+  for (int i = 0; i < own_pairs; ++i) sum[i] = make_float4(0, 0, 0, 0);
 #pragma unroll
-  for (int j = 0; j < strip; ++j) {
-    const float4 value = values[j * quads];
+  for (int j = 0; j < strip; j += 4) {
+    const float4 four[4] = {values[j * quads], values[(j + 1) * quads], values[(j + 2) * quads], values[(j + 3) * quads]};
 #pragma unroll
     for (int i = 0; i < own_pairs; ++i)
-      if (is_whole || has(tile.seen[first_pair + i], begin + key + j)) add_scaled(sum[i], weights[i].of[j], value);
+      add_four<is_whole>(sum[i], tile.scores(first_pair + i) + key + j, four, begin + key + j,
+                         tile.seen[first_pair + i]);
   }
 #pragma unroll
   for (int i = 0; i < own_pairs; ++i) add(sums.of_chunk[i], sum[i]);
@@ -357,6 +357,7 @@ __device__ void sum_values(Sums& sums, Tile& tile, const float4* values, int beg
       if (has(any, begin + first + at / quads))
         tile.stage[at] = __ldg(values + (int64_t{begin} + first) * quads + at);
     __syncthreads();
+#pragma unroll 1
     for (int key = first; is_owner && key < first + value_keys; key += strip) {
       const float4* staged = tile.stage + (key - first) * quads + quad;
       if (is_whole) add_strip<true>(sums, tile, staged, first_pair, key, begin);
