@@ -3,6 +3,7 @@
 // CUDA device; exact.
 // applies: hardware.platform=cuda
 // requires: runtime.cuda
+#include "runtime_memory.h"
 #include "runtime_cuda.h"
 
 // What the device is called and how much memory it has.
