@@ -52,7 +52,7 @@ class Builder:
         if not source.endswith(".cu"):
             return ["g++", *flags["cxx"]]
         if self.is_fake:
-            return ["g++", *flags["cxx"], "-I", os.path.join(self.bundle, "emulation"), "-x", "c++"]
+            return ["g++", *flags["cxx"], "-Wno-unknown-pragmas", "-isystem", os.path.join(self.bundle, "emulation"), "-x", "c++"]
         return [self.nvcc or "nvcc", *flags["nvcc"], flags["gencode"]]
 
     def folder(self, name):

@@ -20,7 +20,7 @@ class Evictor:
         self.process = None
         if binary is not None:
             pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-            self.process = subprocess.Popen([binary, "evict"], start_new_session=True, **pipes)
+            self.process = subprocess.Popen([binary, "clear"], start_new_session=True, **pipes)
             machine.children.add(self.process)
             self.evict()
 
@@ -28,7 +28,7 @@ class Evictor:
         if self.process is not None:
             self.process.stdin.write(b"\n")
             self.process.stdin.flush()
-            if self.process.stdout.readline().strip() != b"ok":
+            if self.process.stdout.readline().strip() != b"cleared":
                 raise RuntimeError("the program that clears the L2 cache ended")
 
     def close(self):
