@@ -23,7 +23,7 @@ export function hashEngineTree(folder: string): string {
 /** Lines of the engine's C++. */
 export function countEngineLines(folder: string): number {
   return readdirSync(folder)
-    .filter((name) => /\.(?:h|cpp)$/.test(name) && lstatSync(join(folder, name)).isFile())
+    .filter((name) => /\.(?:h|cpp|cu)$/.test(name) && lstatSync(join(folder, name)).isFile())
     .reduce((sum, name) => sum + readFileSync(join(folder, name), 'utf8').split('\n').length - 1, 0);
 }
 

@@ -48,27 +48,25 @@ class Graph {
   Graph(const Graph&) = delete;
   ~Graph() {
     if (ready_ != nullptr) ignore_cuda(cudaGraphExecDestroy(ready_));
+    if (recorded_ != nullptr) ignore_cuda(cudaGraphDestroy(recorded_));
   }
   bool is_recorded() const { return ready_ != nullptr; }
   template <typename Work>
   void record(const Work& work) {
     check_cuda(cudaStreamBeginCapture(engine_stream(), cudaStreamCaptureModeThreadLocal), "cannot record a graph");
-    cudaGraph_t graph = nullptr;
     try {
       work();
     } catch (...) {
-      ignore_cuda(cudaStreamEndCapture(engine_stream(), &graph));
-      if (graph != nullptr) ignore_cuda(cudaGraphDestroy(graph));
+      ignore_cuda(cudaStreamEndCapture(engine_stream(), &recorded_));
       throw;
     }
-    check_cuda(cudaStreamEndCapture(engine_stream(), &graph), "cannot end a graph");
-    const cudaError_t status = cudaGraphInstantiate(&ready_, graph, 0);
-    ignore_cuda(cudaGraphDestroy(graph));
-    check_cuda(status, "cannot make a graph ready");
+    check_cuda(cudaStreamEndCapture(engine_stream(), &recorded_), "cannot end a graph");
+    check_cuda(cudaGraphInstantiate(&ready_, recorded_, 0), "cannot make a graph ready");
   }
   void replay() const { check_cuda(cudaGraphLaunch(ready_, engine_stream()), "cannot start a graph"); }
 
  private:
+  cudaGraph_t recorded_ = nullptr;
   cudaGraphExec_t ready_ = nullptr;
 };
 
