@@ -1,6 +1,7 @@
 import { buildCommand } from './build-command.ts';
 import type { Command } from './command.ts';
 import { demoCommand } from './demo-command.ts';
+import { deviceCheckCommand } from './device-check-command.ts';
 import { doctorCommand } from './doctor-command.ts';
 import { evalAblationCommand } from './eval-command.ts';
 import { evidenceCommand } from './evidence-command.ts';
@@ -34,6 +35,7 @@ export const commands: readonly Command[] = [
   evalAblationCommand,
   requestCommand,
   doctorCommand,
+  deviceCheckCommand,
   demoCommand,
   setupCommand,
   serveCommand,

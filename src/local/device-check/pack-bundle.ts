@@ -24,8 +24,10 @@ import { ProgramList } from './bundle-programs.ts';
 import { describeShape, engineConstants, miniatureTests, realTests } from './bundle-shapes.ts';
 import { writeUnits } from './bundle-units.ts';
 
-/** Of this package; what the device machine gets lies there as it is. */
-const sourceFolder = (): string => join(packageRoot(), 'src/local/device-check');
+/** Of this package, also when it is built to dist/; what the device machine gets lies there as it is. */
+const sourceFolder = (part: string): string => join(packageRoot(), 'src', part);
+/** With the working tree it must fit into what a lent machine takes. */
+const maxBundleBytes = 60 * 2 ** 20;
 const manifestSchema = 'metainfer/device-check-bundle/v1';
 const checkpointFiles = /^(?:config|generation_config|tokenizer|tokenizer_config)\.json$|\.safetensors$/;
 
@@ -36,12 +38,12 @@ export interface BundleEngines {
 }
 
 export function deviceCheckEngines(): BundleEngines {
-  const file = (name: string) => join(sourceFolder(), 'engines', `${name}.yaml`);
+  const file = (name: string) => join(packageRoot(), 'knowledge/examples', `${name}.yaml`);
   return {
     checked: file('tiny-qwen3-cuda'),
     shapes: [
-      { id: 'qwen3-8b', file: file('qwen3-8b-cuda') },
-      { id: 'qwen3-0.6b', file: file('qwen3-0.6b-cuda') },
+      { id: 'qwen3-8b', file: file('qwen3-8b-h200') },
+      { id: 'qwen3-0.6b', file: file('qwen3-0.6b-h200') },
     ],
   };
 }
@@ -99,6 +101,12 @@ export async function packBundle(folder: string, options: PackOptions): Promise<
     files: listFiles(bundle),
   };
   writeFileSync(join(bundle, 'manifest.json'), `${JSON.stringify(manifest)}\n`);
+  const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
+  if (bytes > maxBundleBytes)
+    throw new AppError(
+      'INTERNAL',
+      `The bundle has ${bytes} bytes, more than the ${maxBundleBytes} that may travel.`,
+    );
   return manifest;
 }
 
@@ -173,12 +181,12 @@ function compileFlags(platform: Platform, { request }: PreparedEngine): CompileF
 }
 
 function copyDeviceFiles(bundle: string): void {
-  cpSync(join(sourceFolder(), 'device'), join(bundle, 'device'), {
+  cpSync(sourceFolder('local/device-check/device'), join(bundle, 'device'), {
     recursive: true,
     filter: (path) => !/__pycache__|\.pyc$/.test(path),
   });
-  const emulation = join(packageRoot(), 'src/verification/cuda-emulation');
-  if (existsSync(emulation)) cpSync(emulation, join(bundle, 'emulation'), { recursive: true });
+  cpSync(sourceFolder('verification/cuda-ceilings.cu'), join(bundle, 'device/ceilings.cu'));
+  cpSync(sourceFolder('verification/cuda-emulation'), join(bundle, 'emulation'), { recursive: true });
 }
 
 function listFiles(bundle: string): BundleFile[] {
