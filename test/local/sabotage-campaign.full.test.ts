@@ -36,3 +36,16 @@ describe('the gates, with every hand-made mistake and 100 mechanical ones', () =
     expect(detected.length / judged.length).toBeGreaterThanOrEqual(0.95);
   });
 });
+
+describe('the gates, with every hand-made mistake in CUDA code', () => {
+  it('see each of them in host emulation or by a static rule, and lead to its contract', async () => {
+    const { handMade } = await runCampaign({
+      ...{ cacheFolder, sandbox: 'auto', signal: new AbortController().signal },
+      ...{ onDetail: () => {}, onNote: (text: string) => console.log(text) },
+      ...{ catalog: await openKnowledge(cacheFolder), seed: 1, mechanical: 0, jobs: 2, platform: 'cuda' },
+    });
+    expect(handMade.length).toBeGreaterThanOrEqual(15);
+    const wrong = handMade.filter((outcome) => outcome.detectedBy === null || !outcome.isLocated);
+    expect(wrong.map(({ id, detectedBy, blamed }) => `${id}: ${detectedBy}, blames ${blamed}`)).toEqual([]);
+  }, 3_000_000);
+});

@@ -9,19 +9,22 @@ import { makeTestCache } from '../fixtures/test-cache.ts';
 const cacheFolder = makeTestCache(mkdtempSync(join(tmpdir(), 'metainfer-sabotage-')));
 afterAll(() => rmSync(cacheFolder, { recursive: true, force: true }));
 
-/** Three mistakes in one engine; all of them and the mechanical ones are the full tier's. */
-describe.each(['norm-eps-outside-root', 'stale-kv-row', 'untied-head-from-embedding'])(
-  'the mistake %s',
-  (id) => {
-    it('turns a gate red, and the report leads to its contract', async () => {
-      const { handMade } = await runCampaign({
-        ...{ cacheFolder, sandbox: 'auto', signal: new AbortController().signal },
-        ...{ onDetail: () => {}, onNote: () => {} },
-        ...{ catalog: await openKnowledge(cacheFolder), seed: 3, mechanical: 0, only: id, jobs: 1 },
-      });
-      expect(handMade).toHaveLength(1);
-      expect(handMade[0]).toMatchObject({ id, isLocated: true });
-      expect(handMade[0]?.detectedBy).not.toBeNull();
+/** A few mistakes on each platform; all of them and the mechanical ones are the full tier's. */
+describe.each([
+  ['norm-eps-outside-root', 'cpu-x86_64'],
+  ['stale-kv-row', 'cpu-x86_64'],
+  ['untied-head-from-embedding', 'cpu-x86_64'],
+  ['cuda-launch-unchecked', 'cuda'],
+  ['cuda-scores-not-waited-for', 'cuda'],
+] as const)('the mistake %s on %s', (id, platform) => {
+  it('turns a gate red, and the report leads to its contract', async () => {
+    const { handMade } = await runCampaign({
+      ...{ cacheFolder, sandbox: 'auto', signal: new AbortController().signal },
+      ...{ onDetail: () => {}, onNote: () => {} },
+      ...{ catalog: await openKnowledge(cacheFolder), seed: 3, mechanical: 0, only: id, jobs: 1, platform },
     });
-  },
-);
+    expect(handMade).toHaveLength(1);
+    expect(handMade[0]).toMatchObject({ id, isLocated: true });
+    expect(handMade[0]?.detectedBy).not.toBeNull();
+  });
+});

@@ -7,14 +7,12 @@ import { knowledgeRoot } from '../../src/preparation/knowledge-base.ts';
 import { listMutations } from '../../src/verification/mutations.ts';
 
 function realizationText(contract: string, file: string): string {
-  return readFileSync(
-    join(knowledgeRoot(), 'contracts', contract.replace('.', '-'), 'realizations', file),
-    'utf8',
-  );
+  const folder = join(knowledgeRoot(), 'contracts', contract.replace('.', '-'));
+  return readFileSync(file.endsWith('.h') ? join(folder, file) : join(folder, 'realizations', file), 'utf8');
 }
 
-describe('knowledge/sabotage.yaml', async () => {
-  const file = await readSabotageFile();
+describe.each(['cpu-x86_64', 'cuda'] as const)('the mistakes on %s', async (platform) => {
+  const file = await readSabotageFile(platform);
 
   it('holds at least 20 hand-made mistakes with different names', () => {
     expect(new Set(file.mutations.map((entry) => entry.id)).size).toBe(file.mutations.length);
