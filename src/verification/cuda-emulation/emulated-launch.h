@@ -61,9 +61,12 @@ inline bool is_host_address(uintptr_t address) {
 template <typename Argument>
 bool holds_host_address(const Argument& argument) {
   if constexpr (sizeof(Argument) < sizeof(uintptr_t)) return false;
+  // Padding holds what lay there before: beside a small number that can look like an address.
+  Argument plain = argument;
+  __builtin_clear_padding(&plain);
   for (size_t at = 0; at + sizeof(uintptr_t) <= sizeof(Argument); at += sizeof(uintptr_t)) {
     uintptr_t word;
-    std::memcpy(&word, reinterpret_cast<const char*>(&argument) + at, sizeof word);
+    std::memcpy(&word, reinterpret_cast<const char*>(&plain) + at, sizeof word);
     if (is_host_address(word)) return true;
   }
   return false;
