@@ -1,3 +1,4 @@
+import { notRunWords } from './device-words.ts';
 import type { GateResult, GoalVerdict, Report, VerdictOutcome } from './report.ts';
 
 /**
@@ -38,7 +39,7 @@ function listReasons(gates: readonly GateResult[], goals: readonly GoalVerdict[]
 
 function gateReason({ gate, status, reason, findings }: GateResult): string | undefined {
   if (status === 'not-run' && findings.length === 0)
-    return `gate ${gate} was not run on a device: ${reason ?? 'no reason given'}`;
+    return `gate ${gate} did not run: ${reason ?? notRunWords}`;
   if (status === 'skipped') return `gate ${gate} did not run: ${reason ?? 'no reason given'}`;
   // Findings stand against a gate whatever it calls itself.
   if (status !== 'failed' && findings.length === 0) return undefined;
