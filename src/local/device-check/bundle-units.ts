@@ -24,7 +24,7 @@ export async function writeUnits(
   bundle: string,
   programs: ProgramList,
   engine: EngineUnderTest,
-  seed: number,
+  { seed, contracts }: { readonly seed: number; readonly contracts: readonly string[] | undefined },
 ): Promise<BundleUnit[]> {
   const scratchFolder = mkdtempSync('/tmp/metainfer-units-');
   try {
@@ -33,7 +33,7 @@ export async function writeUnits(
       ...{ engine, runSeed: seed, scratchFolder, renderConfigHeader },
       ...{ effort: { variants: true }, toolchain: { cuda: { mode: 'device' } } },
     } as unknown as UnitContext;
-    const jobs = planJobs(context);
+    const jobs = planJobs(context).filter(({ contract }) => contracts?.includes(contract.id) ?? true);
     const folders = new Map<string, string>();
     for (const { model } of jobs) {
       if (folders.has(model.folder)) continue;

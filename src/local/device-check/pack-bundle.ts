@@ -54,6 +54,8 @@ export interface PackOptions {
   readonly seed: number;
   /** Tokens that the oracle works through. */
   readonly oracleTokens: number;
+  /** Contracts that have unit gates; absent: all. */
+  readonly unitContracts?: readonly string[];
   readonly onDetail: (text: string) => void;
 }
 
@@ -83,7 +85,7 @@ export async function packBundle(folder: string, options: PackOptions): Promise<
     bundle,
     programs,
     engineUnderTest(checked.prepared, programs.folderOf(checked.program)),
-    seed,
+    { seed, contracts: options.unitContracts },
   );
   copyDeviceFiles(bundle);
   const manifest: BundleManifest = {

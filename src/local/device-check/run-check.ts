@@ -17,6 +17,8 @@ export interface CheckRun {
   /** Compiled objects are kept there. */
   readonly cacheFolder?: string;
   readonly seed?: number;
+  /** Tokens that a gate may have in a fake run. */
+  readonly fakePositions?: number;
   readonly signal: AbortSignal;
   readonly onLine: (line: string) => void;
 }
@@ -42,13 +44,14 @@ export async function runDeviceCheck(run: CheckRun): Promise<CheckEnd> {
 }
 
 function startDriver(run: CheckRun): Promise<{ code: number | null; errors: string }> {
-  const { bundle, out, budgetSeconds, isFake, only, cacheFolder, seed } = run;
+  const { bundle, out, budgetSeconds, isFake, only, cacheFolder, seed, fakePositions } = run;
   const args = [
     ...[join(bundle, 'device/device_check.py'), '--bundle', bundle, '--out', out],
     ...['--budget-seconds', String(budgetSeconds)],
     ...(isFake ? ['--fake'] : []),
     ...(only === undefined ? [] : ['--only', only.join(',')]),
     ...(cacheFolder === undefined ? [] : ['--cache', cacheFolder]),
+    ...(fakePositions === undefined ? [] : ['--fake-positions', String(fakePositions)]),
     ...(seed === undefined ? [] : ['--seed', String(seed)]),
   ];
   return new Promise((resolve, reject) => {

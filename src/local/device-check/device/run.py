@@ -25,7 +25,7 @@ class Run:
         self.weights_folders = []
         self.processes = []
         #: Emulated threads are thousands of times slower than real ones.
-        self.fake_positions = 20
+        self.fake_positions = options.fake_positions
 
     @property
     def has_device(self):
