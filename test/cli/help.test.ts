@@ -14,7 +14,9 @@ describe('help', () => {
       expect(stdout).toContain([command.name, ...command.positionals].join(' '));
       expect(stdout).toContain(command.summary);
     }
-    expect(stdout).toMatch(/Exit codes: 0 ok · 1 verdict failed · 2 bad input · 3 environment · 4 internal/);
+    expect(stdout).toMatch(
+      /Exit codes: 0 ok · 1 verdict failed · 2 bad input · 3 environment · 4 internal fault · 5 not run on a device/,
+    );
   });
 
   it('is what a person without arguments gets', async () => {

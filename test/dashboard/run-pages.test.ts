@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DashboardOptions } from '../../src/dashboard/dashboard.ts';
 import type { Finding, Report } from '../../src/model/report.ts';
+import { unrunReport } from '../fixtures/unrun-report.ts';
 import { serveDashboard } from './dashboard-server.ts';
 import { minutesLater, opaquePlan, realReport, type SampleRun, sampleRun } from './sample-runs.ts';
 
@@ -41,6 +42,22 @@ function failingReport(finding: Partial<Finding>): Report {
   );
   return { ...report, verdict: 'failed', gates };
 }
+
+describe('a run that had no device', () => {
+  it('is called so in the list and on its page, which says where each gate ran and that there was no GPU', async () => {
+    const report = unrunReport(realReport());
+    const run = sampleRun(1, {}, { status: 'unverified', next: null });
+    const { text } = await serve([{ run, documents: { report } }]);
+    expect(await text('/runs')).toContain('○</span> not run on a device');
+    const page = await text('/runs/1');
+    expect(page).toMatch(/<title>Run 1: [^<,]+, not run on a device/);
+    expect(page).toContain('“/metainfer retry” judges it there');
+    expect(page).toContain('host emulation: arithmetic only');
+    expect(page).toContain('○ not run');
+    expect(page).toContain('none on this runner');
+    expect(page).not.toMatch(/Why it failed|✗|✓ met/);
+  });
+});
 
 describe('the list of runs', () => {
   it('shows the newest run first, with state, engine, place and person', async () => {
