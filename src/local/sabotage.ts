@@ -134,7 +134,15 @@ export async function judgeMutant(trial: Trial): Promise<readonly GateResult[]> 
 function effortOf({ subject, sanitize }: Trial): Partial<Effort> {
   if (subject.toolchain.cuda === undefined)
     return { oracleTokens: 160, processes: 2, variants: true, sanitize };
-  return { oracleTokens: 40, engineTokens: 80, processes: 2, variants: true, sanitize, emulate: true };
+  return {
+    oracleTokens: 40,
+    engineTokens: 80,
+    processes: 2,
+    variants: true,
+    sanitize,
+    emulate: true,
+    deviceBuild: false,
+  };
 }
 
 const cheapGates: readonly GateName[] = [

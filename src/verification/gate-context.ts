@@ -114,6 +114,8 @@ export interface Effort {
   readonly endAttempts?: number;
   /** Whether a whole engine for a GPU runs in host emulation where there is no GPU; absent: it doesn't. */
   readonly emulate?: boolean;
+  /** false: an engine for a GPU is built for its host emulation alone, as sabotage does, where nobody runs the other. */
+  readonly deviceBuild?: boolean;
   /** For the programs of the unit gate, where they are to be tighter than the usual ones. */
   readonly unitLimits?: Partial<Limits>;
 }

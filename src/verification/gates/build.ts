@@ -103,8 +103,11 @@ async function buildSanitized(context: GateContext): Promise<GateOutcome> {
 export async function runBuildGate(context: GateContext): Promise<GateOutcome> {
   const { engine, effort, toolchain, binaries } = context;
   const cuda = engine.onDevice ? toolchain.cuda : undefined;
-  const { findings, measurements } = await buildPlain(context, cuda);
-  if (binaries.plain === undefined) return { findings };
+  const isEmulatedOnly = engine.onDevice && effort.deviceBuild === false;
+  const { findings, measurements } = isEmulatedOnly
+    ? { findings: [], measurements: {} }
+    : await buildPlain(context, cuda);
+  if (binaries.plain === undefined && !isEmulatedOnly) return { findings };
   const canRun = !engine.onDevice || effort.emulate === true;
   const unemulated = canRun && cuda?.mode === 'compile-only' ? await buildEmulated(context) : [];
   if (!effort.sanitize || !canRun || unemulated.length > 0)
