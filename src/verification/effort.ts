@@ -20,7 +20,9 @@ export function defaultEffort(engine: EngineUnderTest, toolchain: Pick<Toolchain
   const { max_context } = engine.constraints.serving;
   if (codePlace(engine, toolchain) === 'emulation') {
     return {
-      ...{ oracleTokens: Math.min(48, max_context), engineTokens: 96, endAttempts: 4, processes: 2 },
+      ...{ oracleTokens: Math.min(48, max_context), endAttempts: 4, processes: 2 },
+      // Past one forward call, whose last row and the first of the next are edges.
+      engineTokens: engine.maxRows + 16,
       ...{ variants: true, sanitize: true, emulate: matmul <= emulatedMultiplyAdds },
     };
   }
