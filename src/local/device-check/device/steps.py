@@ -81,7 +81,7 @@ def gates(run, log, _subject, _deadline):
             run.random,
             positions=run.fake_positions if run.is_fake else spec["constants"]["maxContext"],
             processes=2 if run.is_fake else 3,
-            probes=4 if run.is_fake else None,
+            probes=2 if run.is_fake else None,
         )
         log.check(name, *guarded(gate, subject))
     return None
