@@ -16,7 +16,7 @@ export const cudaDirective = /^#pragma unroll(?: \d+)?[ \t]*(?:\/\/.*)?$/;
 
 /** Words of CUDA C++ that begin with an underscore: those that the host emulation knows, and no others. */
 export const cudaReserved: readonly RegExp[] = [
-  /^__(?:global|device|shared|forceinline|launch_bounds)__$/,
+  /^__(?:global|device|host|shared|forceinline|launch_bounds)__$/,
   /^__(?:syncthreads|syncwarp|shfl_sync|shfl_xor_sync|shfl_down_sync|ldg|expf|fdividef)$/,
   /^__(?:float2bfloat16_rn|bfloat162float|bfloat16_as_ushort|ushort_as_bfloat16)$/,
   /^__(?:float2half_rn|half2float|half_as_ushort|ushort_as_half)$/,
