@@ -65,7 +65,7 @@ const refused: readonly (readonly [string, RegExp])[] = [
   ['extern __shared__ float all[];', /^extern is not allowed/],
   ['__constant__ float table[4];', /implementation's/],
   ['__managed__ int shared;', /implementation's/],
-  ['__host__ __device__ void f();', /implementation's/],
+  ['__managed__ int shared_with_host;', /implementation's/],
   ['__threadfence();', /implementation's/],
   ['int v = __ballot_sync(all_lanes, x);', /implementation's/],
   ['__nanosleep(10);', /implementation's/],
