@@ -6,7 +6,7 @@
 //   Memory packed = pack_fragments(ctx, out, in, fill);          // at load; fill(row, values) as below
 //   Fragments w = fragments_of(packed, out, in);
 //   multiply(num_rows, x, w, epilogue);                          // any number of rows
-//   multiply_normed(num_rows, x, gain, w, epilogue);             // num_rows <= few_rows: RMS norm of x in the same launch
+//   multiply_normed(num_rows, x, gain, w, epilogue);             // num_rows <= few_rows: RMS norm of x comes first
 // An epilogue is a struct of plain values, called once for each row and each pair of packed outputs:
 //   __device__ void operator()(int64_t row, int output, float low, float high) const;
 //     // low: the sum of packed output `output`, high: that of output + 16; output % 32 < 16; either may be >= w.out
@@ -19,7 +19,9 @@ inline constexpr int step_columns = 16;  // columns of x that one tensor-core pr
 inline constexpr int stripe = 16;        // outputs that it gives
 inline constexpr int tile_rows = 8;      // rows of x that it takes
 inline constexpr int band = 2 * stripe;  // outputs that a warp sums at once
-inline constexpr int max_slices = 16;    // warps that share the columns of a band
+inline constexpr int step_tiles = 2 * 32;  // pieces of 16 bytes of a step of a band
+inline constexpr int max_slices = 12;    // warps that share the columns of a band: no more, for 168 registers a thread
+inline constexpr int batch = 8;          // steps of weights that a warp has on their way
 inline constexpr int few_rows = tile_rows;
 inline constexpr int medium_rows = 128;  // more are bound by arithmetic: another kernel, the same sums
 
@@ -30,16 +32,16 @@ struct Fragments {
   const uint4* tiles;  // [bands][steps][2][32]
   int32_t out, in;
   int32_t steps;  // of 16 columns
-  int32_t slice;  // steps that are summed in one chain; follows from `in` alone
+  int32_t slice;  // steps that are summed in one chain, a multiple of `batch`; follows from `in` alone
   int64_t bands() const { return (out + band - 1) / band; }
   int slices() const { return (steps + slice - 1) / slice; }
 };
 
 inline Fragments fragments_of(const Memory& packed, int64_t out, int64_t in) {
-  const int64_t steps = (in + step_columns - 1) / step_columns;
-  const int64_t slices = std::clamp<int64_t>(steps / 8, 1, max_slices);
+  const int64_t steps = round_up(in, step_columns) / step_columns;
+  const int64_t slice = round_up(steps, batch * max_slices) / max_slices;
   return {packed.as<const uint4>(), static_cast<int32_t>(out), static_cast<int32_t>(in), static_cast<int32_t>(steps),
-          static_cast<int32_t>((steps + slices - 1) / slices)};
+          static_cast<int32_t>(slice)};
 }
 
 // To the weight format, nearest even; beyond its range infinite.
@@ -73,7 +75,7 @@ inline void place_row(uint32_t* words /*[steps][2][32][4]*/, int output, const f
 // a row of zeros. Packed on all threads, in pieces, so that host memory stays small.
 template <typename Fill>
 Memory pack_fragments(Context& ctx, int64_t out, int64_t in, const Fill& fill) {
-  const int64_t bands = (out + band - 1) / band, steps = (in + step_columns - 1) / step_columns;
+  const int64_t bands = (out + band - 1) / band, steps = round_up(in, step_columns) / step_columns;
   const int64_t band_words = steps * 2 * warp_size * 4, piece = std::max<int64_t>(1, (8 << 20) / band_words);
   Memory packed(static_cast<size_t>(bands * band_words) * 4, Memory::Pages::huge);
   std::vector<uint32_t> staging(static_cast<size_t>(std::min(piece, bands) * band_words));
@@ -90,7 +92,8 @@ Memory pack_fragments(Context& ctx, int64_t out, int64_t in, const Fill& fill) {
         }
       }
     });
-    copy_memory(packed.as<uint32_t>() + first * band_words, staging.data(), static_cast<size_t>(count * band_words) * 4);
+    const size_t bytes = static_cast<size_t>(count * band_words) * 4;
+    copy_memory(packed.as<uint32_t>() + first * band_words, staging.data(), bytes);
   }
   return packed;
 }
@@ -141,7 +144,9 @@ struct Parts {
   uint32_t high[2], middle[2], low[2];
 };
 
-__device__ inline uint32_t upper_halves(uint32_t first, uint32_t second) { return first >> 16 | (second & 0xffff0000u); }
+__device__ inline uint32_t upper_halves(uint32_t first, uint32_t second) {
+  return first >> 16 | (second & 0xffff0000u);
+}
 
 __device__ inline float rest_of(float value) { return value - __uint_as_float(__float_as_uint(value) & 0xffff0000u); }
 
@@ -224,8 +229,9 @@ __device__ inline void put_sums(float* to /*[tile_rows][row_floats]*/, const flo
 
 // Adds the slices' sums in order, on the whole block.
 template <typename Epilogue>
-__device__ inline void combine_slices(const float* partial /*[slices][tile_rows][row_floats]*/, int slices,
-                                      int64_t first_row, int num_rows, int first_output, const Epilogue& epilogue) {
+__device__ inline void combine_slices(const float* partial /*[slices][tile_rows][row_floats]*/, int first_row,
+                                      int num_rows, int first_output, const Epilogue& epilogue) {
+  const int slices = blockDim.x / warp_size;
   for (int i = threadIdx.x; i < tile_rows * stripe; i += blockDim.x) {
     const int row = i / stripe, output = i % stripe;
     if (first_row + row >= num_rows) return;
@@ -274,10 +280,29 @@ __device__ inline InputRows<Tiles> input_rows(const Input& x, int64_t first_row)
   return rows;
 }
 
+// Steps whose columns are all there.
+template <int Steps, int Tiles, bool Normed>
+__device__ inline void add_steps(float (&sums)[Tiles][2][4], const uint4 (&weights)[Steps][2],
+                                 const InputRows<Tiles>& rows, const float* gain, int first) {
+  const int column = first * step_columns + static_cast<int>(threadIdx.x) % 4 * 4;
+#pragma unroll
+  for (int s = 0; s < Steps; ++s) {
+    const WeightParts parts[2] = {weights_of(weights[s][0]), weights_of(weights[s][1])};
+    const int k = column + s * step_columns;
+#pragma unroll
+    for (int tile = 0; tile < Tiles; ++tile) {
+      float4 x = __ldg(reinterpret_cast<const float4*>(rows.data + rows.first[tile] + k));
+      if constexpr (Normed) x = normalise(x, rows.scale, __ldg(reinterpret_cast<const float4*>(gain + k)));
+      add_step(sums[tile], parts, split(x));
+    }
+  }
+}
+
+// A step that may lack columns, one at a time.
 template <int Tiles, bool Normed>
-__device__ inline void add_columns(float (&sums)[Tiles][2][4], const uint4 (&weights)[2], const InputRows<Tiles>& rows,
-                                   const float* gain, int step, int in) {
-  const WeightParts parts[2] = {weights_of(weights[0]), weights_of(weights[1])};
+__device__ inline void add_last_step(float (&sums)[Tiles][2][4], const uint4* weights, const InputRows<Tiles>& rows,
+                                     const float* gain, int step, int in) {
+  const WeightParts parts[2] = {weights_of(__ldg(weights)), weights_of(__ldg(weights + warp_size))};
   const int k = step * step_columns + static_cast<int>(threadIdx.x) % 4 * 4;
 #pragma unroll
   for (int tile = 0; tile < Tiles; ++tile) {
@@ -287,52 +312,55 @@ __device__ inline void add_columns(float (&sums)[Tiles][2][4], const uint4 (&wei
   }
 }
 
-// One unit: a band and Tiles * 8 rows, the unit's groups side by side so that they find the band in L2.
+template <int Steps>
+__device__ inline void load_steps(uint4 (&weights)[Steps][2], const uint4* from) {
+#pragma unroll
+  for (int s = 0; s < Steps; ++s) {
+    weights[s][0] = load_once(from + s * step_tiles);
+    weights[s][1] = load_once(from + s * step_tiles + warp_size);
+  }
+}
+
+// One unit: a band and Tiles * 8 rows; the groups of rows of a band are neighbours, so that they find it in L2. A warp
+// sums its slice: whole batches on their way early, then what is left of a row whose length is no multiple of them.
+// A batch is waited for and loaded again as a whole: the compiler counts all loads on their way together, so a wait for
+// the oldest step of a ring would be a wait for the newest. Places count 16 bytes: 32 bits reach 64 GiB.
 template <int Tiles, bool Normed, typename Epilogue>
 __global__ void __launch_bounds__(max_slices* warp_size, 1)
-    multiply_slices(Fragments w, int slices, int units, int groups, Input x, Epilogue epilogue) {
-  constexpr int depth = Tiles == 1 ? 8 : config::weights_f16 ? 2 : 3;  // steps on their way: as registers allow
+    multiply_slices(Fragments w, int units, int groups, Input x, Epilogue epilogue) {
+  constexpr int steps = Tiles == 1 ? batch : batch / 4;  // as registers allow
   __shared__ float partial[2][max_slices * slice_floats];
   __shared__ float scales[few_rows], chunks[few_rows * norm_chunks];
   const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
-  const int begin = warp * w.slice, count = min(w.slice, w.steps - begin);
-  const auto tiles_of = [&](int unit) {
-    return unit < units ? w.tiles + (int64_t{unit / groups} * w.steps + begin) * (2 * warp_size) + lane : nullptr;
+  const int begin = warp * w.slice, whole = w.in / (batch * step_columns) * batch, end = min(begin + w.slice, whole);
+  const auto band_of = [&](int unit) { return Tiles == 1 ? unit : unit / groups; };
+  const auto place_of = [&](int unit, int step) {
+    return static_cast<uint32_t>(band_of(unit) * w.steps + step) * step_tiles + lane;
   };
-  uint4 ring[depth][2];
-  const auto refill = [&](int slot, const uint4* from, int steps) {
-    if (from == nullptr || slot >= steps) return;
-    ring[slot][0] = load_once(from + slot * (2 * warp_size));
-    ring[slot][1] = load_once(from + slot * (2 * warp_size) + warp_size);
-  };
-  const uint4* after = tiles_of(blockIdx.x);
-#pragma unroll
-  for (int slot = 0; slot < depth; ++slot) refill(slot, after, count);
+  uint32_t next = place_of(blockIdx.x, begin);
+  uint4 weights[steps][2];
+  if (begin < end) load_steps(weights, w.tiles + next);
   if constexpr (Normed) find_scales(scales, chunks, x, w.in);
   int turn = 0;
   for (int unit = blockIdx.x; unit < units; unit += gridDim.x) {
-    const uint4* here = after;
-    after = tiles_of(unit + gridDim.x);
-    const int64_t first_row = int64_t{unit % groups} * (Tiles * tile_rows);
+    const int first_row = Tiles == 1 ? 0 : unit % groups * (Tiles * tile_rows);
     InputRows<Tiles> rows = input_rows<Tiles>(x, first_row);
     if constexpr (Normed) rows.scale = scales[min(lane / 4, x.rows - 1)];
     float sums[Tiles][2][4] = {};
-    for (int first = 0; first < w.slice; first += depth) {
-      const bool last = first + depth >= w.slice;
-      const uint4* next = last ? after : here + (first + depth) * (2 * warp_size);
-      const int left = last ? count : count - first - depth;
-#pragma unroll
-      for (int slot = 0; slot < depth; ++slot) {
-        if (first + slot < count)
-          add_columns<Tiles, Normed>(sums, ring[slot], rows, x.gain, begin + first + slot, w.in);
-        refill(slot, next, left);
-      }
+    for (int step = begin; step < end; step += steps) {
+      add_steps<steps, Tiles, Normed>(sums, weights, rows, x.gain, step);
+      const bool is_last = step + steps >= end;
+      if (is_last) next = place_of(unit + gridDim.x, begin);
+      else next += steps * step_tiles;
+      if (!is_last || unit + static_cast<int>(gridDim.x) < units) load_steps(weights, w.tiles + next);
     }
+    for (int step = max(begin, whole); step < min(begin + w.slice, w.steps); ++step)
+      add_last_step<Tiles, Normed>(sums, w.tiles + place_of(unit, step), rows, x.gain, step, w.in);
 #pragma unroll
     for (int tile = 0; tile < Tiles; ++tile, turn ^= 1) {
       put_sums(partial[turn] + warp * slice_floats, sums[tile]);
       __syncthreads();
-      combine_slices(partial[turn], slices, first_row + tile * tile_rows, x.rows, unit / groups * band, epilogue);
+      combine_slices(partial[turn], first_row + tile * tile_rows, x.rows, band_of(unit) * band, epilogue);
     }
   }
 }
@@ -408,7 +436,7 @@ void launch_slices(const Input& x, const Fragments& w, const Epilogue& epilogue)
   const int units = static_cast<int>(w.bands()) * groups, slices = w.slices();
   const int blocks = std::min(units, multiprocessors() * (max_slices / slices));
   launch("product of rows with a matrix", multiply_slices<Tiles, Normed, Epilogue>, dim3(unsigned(blocks)),
-         dim3(unsigned(slices * warp_size)), w, slices, units, groups, x, epilogue);
+         dim3(unsigned(slices * warp_size)), w, units, groups, x, epilogue);
 }
 
 inline Input input_of(int num_rows, const View& x, const float* gain) {
