@@ -62,7 +62,7 @@ function syntheticTensor(
  * around 1 but all different, biases far from 0, and layers that outweigh the token's own embedding, whose product with
  * a tied head would otherwise win every time.
  */
-function distribution(tensor: ExpectedTensor, facts: ModelFacts): { mean: number; spread: number } {
+export function distribution(tensor: ExpectedTensor, facts: ModelFacts): { mean: number; spread: number } {
   const { name, shape } = tensor;
   const headSpread = 2 / Math.sqrt(facts.hiddenSize);
   const embeddingSpread = facts.tiedHead ? headSpread : 0.7;
