@@ -10,7 +10,6 @@ import { explainRun, inScratch, runTool } from './run-tool.ts';
 import { runSandboxed } from './sandboxed-process.ts';
 import type { Toolchain } from './toolchain.ts';
 
-export { baseFlags } from './compile-recipe.ts';
 export { explainRun, inScratch, runTool } from './run-tool.ts';
 export type { Toolchain };
 
