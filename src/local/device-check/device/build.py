@@ -4,11 +4,18 @@ parts with g++ over the host emulation, which shows that their arithmetic is rig
 
 import hashlib
 import os
+import re
 import shutil
 import threading
 
 import machine
 from parallel import each
+
+
+def told(text):
+    """What a compiler says, its errors first."""
+    errors = [line for line in text.splitlines() if re.search(r"\b(error|fatal)\b", line)]
+    return "\n".join([*errors[:8], text.strip()[-600:]]).strip()
 
 
 class Builder:
@@ -20,6 +27,10 @@ class Builder:
         self.objects = {entry["key"]: entry for entry in manifest["objects"]}
         self.programs = {entry["id"]: entry for entry in manifest["programs"]}
         self.folders = threading.Lock()
+        #: Hashes: an object made over another emulation is another object.
+        self.emulation = [
+            file["sha256"] for file in manifest["files"] if is_fake and file["path"].startswith("emulation/")
+        ]
         os.makedirs(self.cache, exist_ok=True)
 
     def has_device_code(self, program):
@@ -35,7 +46,9 @@ class Builder:
         source = os.path.join(self.folder(entry["folder"]), entry["source"])
         command = self.compiler(entry["source"])
         with open(source, "rb") as file:
-            parts = [entry["key"], *command, hashlib.sha256(file.read()).hexdigest()]
+            source_sha256 = hashlib.sha256(file.read()).hexdigest()
+        flags = [part.replace(self.bundle, "") for part in command]
+        parts = [entry["key"], *flags, source_sha256, *self.emulation]
         name = hashlib.sha256("\n".join(parts).encode()).hexdigest()
         target = os.path.join(self.cache, f"{name}.o")
         if os.path.exists(target):
@@ -45,7 +58,7 @@ class Builder:
         if code == 0:
             os.replace(partial, target)
             return target, text
-        return None, f"{entry['source']}: {text.strip()[-1500:] or f'compiler ended with {code}'}"
+        return None, f"{entry['source']}: {told(text) or f'compiler ended with {code}'}"
 
     def compiler(self, source):
         flags = self.manifest["compile"]

@@ -89,6 +89,8 @@ def run_step(step, entry, run, left):
     started = time.perf_counter()
     signal.setitimer(signal.ITIMER_REAL, limit)
     try:
+        # Only now: who ends the run at this line finds the step interrupted.
+        run.log(f"{step.name} {entry['subject'] or ''}".rstrip())
         entry["reason"] = step.action(run, steps_log, entry["subject"], time.perf_counter() + limit)
         entry["status"] = steps_log.status()
     except StepTimeout:
@@ -123,7 +125,6 @@ def run_all(options, run):
         elif left < step.needs and not step.is_always:
             entry["status"], entry["reason"] = "skipped", f"{left:.0f} s of the budget left, {step.needs} needed"
         else:
-            run.log(f"{step.name} {subject or ''}".rstrip())
             run_step(step, entry, run, max(left, step.needs))
         run.log(f"{step.name} {subject or ''}: {entry['status']} {entry['reason'] or ''}".rstrip())
         run.report.save()

@@ -6,6 +6,7 @@ import platform
 import shutil
 import signal
 import subprocess
+import threading
 
 GPU_FIELDS = {
     "name": "name",
@@ -23,6 +24,8 @@ GPU_FIELDS = {
 TEXTS = ("name", "driver", "computeCapability")
 
 children = set()
+#: Set while workers are being ended: what one of them starts just then ends at once.
+stopped = threading.Event()
 
 
 def run(command, timeout, **options):
@@ -30,6 +33,8 @@ def run(command, timeout, **options):
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "stdin": subprocess.DEVNULL, **options}
     process = subprocess.Popen(command, start_new_session=True, **options)
     children.add(process)
+    if stopped.is_set():
+        end(process)
     try:
         output, _ = process.communicate(timeout=timeout)
         return process.returncode, (output or b"").decode("utf-8", "replace")

@@ -14,8 +14,10 @@ def each(jobs, work, items):
         for future in as_completed(futures):
             yield futures[future], future.result()
     except BaseException:
+        machine.stopped.set()
         pool.shutdown(wait=False, cancel_futures=True)
         machine.end_all()
         raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+        machine.stopped.clear()
