@@ -125,9 +125,10 @@ function refuseAgent(id: string): Choice {
 /** What every realization of a contract for this platform needs: one for another target of it will need it too. */
 function sharedRequirements(contract: Contract, target: Target): readonly string[] {
   const platform = target['hardware.platform'];
-  const [first, ...others] = contract.realizations.filter(
+  const own = contract.realizations.filter(
     ({ applies }) => allowedValues(applies, 'hardware.platform')?.includes(platform) ?? true,
   );
+  const [first, ...others] = own.length > 0 ? own : contract.realizations;
   return (first?.requires ?? []).filter((id) => others.every(({ requires }) => requires.includes(id)));
 }
 

@@ -1,6 +1,7 @@
 import { deviceRemark, emulationWords, notRunWords } from '../model/device-words.ts';
 import { codeSpan, inlineText } from '../model/escape-text.ts';
 import type { Finding, GateResult, GoalVerdict, Measurements, Report } from '../model/report.ts';
+import { verdictWords } from '../model/show-verdict.ts';
 import { toVerdict } from '../model/verdict.ts';
 import { renderBenchmark } from './bench-render.ts';
 import { localise } from './localise.ts';
@@ -78,7 +79,7 @@ export function renderReport(report: Report): string {
   const verdict = toVerdict(report);
   const findings = report.gates.flatMap((gate) => gate.findings);
   const lines = [
-    `# ${inlineText(engine.name)}: ${report.verdict}`,
+    `# ${inlineText(engine.name)}: ${verdictWords[report.verdict]}`,
     '',
     ...verdict.reasons.map((reason) => `- ${inlineText(reason)}`),
     ...(verdict.reasons.length > 0 ? [''] : []),
@@ -135,7 +136,7 @@ export function renderFigures(report: Report): string {
   const { cpu, compiler } = report.environment;
   const repeat = repeatCommand(report);
   return [
-    `Verdict: **${report.verdict}**; gates passed: ${gates.join(', ')}.`,
+    `Verdict: **${verdictWords[report.verdict]}**; gates passed: ${gates.join(', ')}.`,
     ...deviceLines(report).slice(0, report.verdict === 'not-run-on-device' ? 1 : 0),
     ...(logits?.max_abs === undefined
       ? []

@@ -24,13 +24,13 @@ beforeAll(async () => {
   if (loaded.catalog !== undefined) catalog = loaded.catalog;
 });
 
-function constraintsFor(weights: string, arch: string): Constraints {
+function constraintsFor(weights: string, arch: string, platform = 'cpu-x86_64'): Constraints {
   return Constraints.parse({
     apiVersion: 'metainfer/v1',
     name: 'engine-of-the-tests',
     model: { id: 'org/one' },
     weights: { source: 'synthetic', seed: 1 },
-    hardware: { platform: 'cpu-x86_64', arch, threads: 2, memory: 1_000_000 },
+    hardware: { platform, arch, threads: 2, memory: 1_000_000 },
     numerics: { weights },
     parallelism: {},
     serving: { max_context: 64, max_batch: 2 },
@@ -40,11 +40,17 @@ function constraintsFor(weights: string, arch: string): Constraints {
   });
 }
 
-function compose(facts: ModelFacts, tokenizer: TokenizerFacts, weights = 'bf16', arch = 'avx2') {
-  const constraints = constraintsFor(weights, arch);
+function compose(
+  facts: ModelFacts,
+  tokenizer: TokenizerFacts,
+  weights = 'bf16',
+  arch = 'avx2',
+  platformId = 'cpu-x86_64',
+) {
+  const constraints = constraintsFor(weights, arch, platformId);
   const selection = selectRealizations(catalog, toTarget(constraints, facts, tokenizer));
-  const [platform] = catalog.platforms;
-  if (platform === undefined) throw new Error('knowledge/platforms is empty');
+  const platform = catalog.platforms.find(({ id }) => id === platformId);
+  if (platform === undefined) throw new Error(`knowledge/platforms has no ${platformId}`);
   return composeEngine({
     constraints,
     constraintsText: 'name: x\n',
@@ -68,14 +74,19 @@ async function factsOf(
 }
 
 describe('the knowledge base of this repository', () => {
-  test('covers every model that it lists, in f32 and bf16, on every arch of the platform', () => {
+  test.each([
+    ['cpu-x86_64', ['f32', 'bf16']],
+    ['cuda', ['bf16', 'f16']],
+  ])('covers every model that it lists on %s, in %j, on every arch', (platform, formats) => {
     expect(catalog.models.map((model) => model.id)).toHaveLength(13);
     const missing = catalog.models.flatMap((model) => {
       const { facts } = readModelConfig(model.config, model.generationConfig);
       if (facts === undefined) return [`${model.id}: no facts`];
-      return ['f32', 'bf16'].flatMap((weights) =>
-        Object.keys(catalog.platforms[0]?.archs ?? {}).flatMap((arch) => {
-          const target = toTarget(constraintsFor(weights, arch), facts, model.tokenizer);
+      const archs = catalog.platforms.find(({ id }) => id === platform)?.archs ?? {};
+      expect(Object.keys(archs).length).toBeGreaterThan(1);
+      return formats.flatMap((weights) =>
+        Object.keys(archs).flatMap((arch) => {
+          const target = toTarget(constraintsFor(weights, arch, platform), facts, model.tokenizer);
           return selectRealizations(catalog, target).missing.map(
             (reason) => `${model.id} ${weights} ${arch}: ${reason}`,
           );
@@ -191,8 +202,12 @@ describe('the knowledge base of this repository', () => {
     const used = new Set<string>();
     for (const [, input] of engines) {
       const [facts, tokenizer] = await input();
-      for (const weights of ['f32', 'bf16']) {
-        for (const { origin } of compose(facts, tokenizer, weights).provenance) {
+      for (const { provenance } of [
+        compose(facts, tokenizer, 'f32'),
+        compose(facts, tokenizer),
+        compose(facts, tokenizer, 'bf16', 'sm_90', 'cuda'),
+      ]) {
+        for (const { origin } of provenance) {
           if (origin.kind === 'realization') used.add(origin.realization);
         }
       }
