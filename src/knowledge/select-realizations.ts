@@ -56,7 +56,10 @@ export function selectRealizations(catalog: Catalog, target: Target, fill?: Fill
       missing.push(`${id}: there is no such contract; ${from} needs it`);
       continue;
     }
-    const choice = choose(contract, target, { replacedBy: replacedBy.get(id), taken, fill });
+    const choice = choose(contract, target, {
+      ...{ replacedBy: replacedBy.get(id), taken, fill },
+      vectors: byId.has(vectors) ? [vectors] : [],
+    });
     if (choice.wantsModel === true) unwritten.push(id);
     if (choice.status === 'missing' && !(choice.wantsModel && taken.has(id))) missing.push(choice.reason);
     const required = requirementsOf(contract, choice, byId);
@@ -84,6 +87,9 @@ function takenByAgents(catalog: Catalog, fill: Filling): ReadonlySet<string> {
   return fill.mode === 'knowledge-first' ? (fill.rewritten ?? new Set()) : new Set(all);
 }
 
+/** The contract of the vector type of processors. */
+const vectors = 'runtime.vectors';
+
 function choose(
   contract: Contract,
   target: Target,
@@ -91,6 +97,7 @@ function choose(
     readonly replacedBy: string | undefined;
     readonly taken: ReadonlySet<string>;
     readonly fill: Filling | undefined;
+    readonly vectors: readonly string[];
   },
 ): Choice {
   const { id, applies_when: appliesWhen, provides } = contract.frontMatter;
@@ -103,7 +110,7 @@ function choose(
   if (provides.header_only === true)
     return { status: 'header-only', reason: 'The header is the whole contract.', requires: [] };
   if (by.taken.has(id) && target['hardware.platform'] === 'cuda') return refuseAgent(id);
-  if (by.taken.has(id)) return leaveToAgent(contract, target, by.fill!);
+  if (by.taken.has(id)) return leaveToAgent(contract, target, by.fill!, by.vectors);
   if (by.replacedBy !== undefined)
     return { status: 'replaced', reason: `Filled by the realization of ${by.replacedBy}.`, requires: [] };
   const { realization, reason } = chooseRealization(contract, target, by.taken);
@@ -111,7 +118,7 @@ function choose(
     return { status: 'realization', realization, reason, requires: realization.requires };
   if (by.fill === undefined) return { status: 'missing', reason, requires: [] };
   if (target['hardware.platform'] === 'cuda') return refuseAgent(id);
-  const requires = sharedRequirements(contract, target);
+  const requires = sharedRequirements(contract, target, by.vectors);
   return by.fill.hasModel
     ? { status: 'agent', reason: `${reason}. An agent writes it from the contract.`, requires }
     : { status: 'missing', reason, requires, wantsModel: true };
@@ -123,11 +130,18 @@ function refuseAgent(id: string): Choice {
 }
 
 /** What every realization of a contract for this platform needs: one for another target of it will need it too. */
-function sharedRequirements(contract: Contract, target: Target): readonly string[] {
+function sharedRequirements(
+  contract: Contract,
+  target: Target,
+  vectors: readonly string[],
+): readonly string[] {
   const platform = target['hardware.platform'];
   const own = contract.realizations.filter(
     ({ applies }) => allowedValues(applies, 'hardware.platform')?.includes(platform) ?? true,
   );
+  // No example to go by: what computes on a processor's threads may use its vectors.
+  if (contract.realizations.length === 0)
+    return contract.frontMatter.requires.includes('runtime.threading') ? vectors : [];
   const [first, ...others] = own.length > 0 ? own : contract.realizations;
   return (first?.requires ?? []).filter((id) => others.every(({ requires }) => requires.includes(id)));
 }
@@ -136,10 +150,11 @@ function sharedRequirements(contract: Contract, target: Target): readonly string
  * What knowledge holds stays out of sight, but for how the engine is divided: where a contract leaves that to the target
  * (a tokenizer needs other parts for each kind), the applicable realization's list of parts stands.
  */
-function leaveToAgent(contract: Contract, target: Target, fill: Filling): Choice {
+function leaveToAgent(contract: Contract, target: Target, fill: Filling, vectors: readonly string[]): Choice {
   const { id } = contract.frontMatter;
   const requires =
-    chooseRealization(contract, target).realization?.requires ?? sharedRequirements(contract, target);
+    chooseRealization(contract, target).realization?.requires ??
+    sharedRequirements(contract, target, vectors);
   if (fill.rewritten?.has(id) === true)
     return { status: 'agent', reason: 'An agent wrote it from the contract.', requires };
   return fill.hasModel
