@@ -68,17 +68,6 @@ __device__ float join_sums(float sum, float kept, float value, float added) { re
 // What is not seen gets no weight, whatever the product is.
 __device__ float to_score(float product, float scale, bool is_seen) { return is_seen ? product * scale : -INFINITY; }
 
-// Four keys' weighted values, in order; not those of keys that are not seen, whatever memory holds there.
-template <bool is_whole>
-__device__ void add_four(float4& sum, const float* weights /*[4], 16-byte aligned*/, const float4* values, int begin,
-                         Range seen) {
-  const float4 weight = *reinterpret_cast<const float4*>(weights);
-  if (is_whole || has(seen, begin)) add_scaled(sum, weight.x, values[0]);
-  if (is_whole || has(seen, begin + 1)) add_scaled(sum, weight.y, values[1]);
-  if (is_whole || has(seen, begin + 2)) add_scaled(sum, weight.z, values[2]);
-  if (is_whole || has(seen, begin + 3)) add_scaled(sum, weight.w, values[3]);
-}
-
 // By one warp: scores become weights relative to the largest; returns it and the sum of the weights.
 __device__ float2 weigh_chunk(float* scores /*[chunk]*/) {
   const int lane = static_cast<int>(threadIdx.x) % warp_size;
@@ -97,20 +86,23 @@ constexpr int key_tile = head_dim <= 128 ? chunk : chunk / 2;   // keys in share
 constexpr int tile_quads = key_tile * padded_quads;
 constexpr int strips_at_once = std::min(strips, threads / quads);
 constexpr int heads_at_once = std::min(group, tile_quads / (strips * quads));
-constexpr int key_loads = (key_tile * quads + threads - 1) / threads;
+constexpr int loads_at_once = 4;  // on their way per thread: more would not fit the registers
 constexpr bool has_one_pass = strips_at_once == strips && heads_at_once == group;
 
 __device__ void load_keys(float4* tile /*[key_tile, padded_quads]*/, const float4* keys, int begin, Range seen) {
-  float4 held[key_loads];
+#pragma unroll 1
+  for (int first = static_cast<int>(threadIdx.x); first < key_tile * quads; first += loads_at_once * threads) {
+    float4 held[loads_at_once];
 #pragma unroll
-  for (int i = 0; i < key_loads; ++i) {
-    const int at = static_cast<int>(threadIdx.x) + i * threads;
-    if (at < key_tile * quads && has(seen, begin + at / quads)) held[i] = __ldg(keys + int64_t{begin} * quads + at);
-  }
+    for (int i = 0; i < loads_at_once; ++i) {
+      const int at = first + i * threads;
+      if (at < key_tile * quads && has(seen, begin + at / quads)) held[i] = __ldg(keys + int64_t{begin} * quads + at);
+    }
 #pragma unroll
-  for (int i = 0; i < key_loads; ++i) {
-    const int at = static_cast<int>(threadIdx.x) + i * threads;
-    if (at < key_tile * quads && has(seen, begin + at / quads)) tile[at / quads * padded_quads + at % quads] = held[i];
+    for (int i = 0; i < loads_at_once; ++i) {
+      const int at = first + i * threads, key = at / quads;
+      if (at < key_tile * quads && has(seen, begin + key)) tile[key * padded_quads + at % quads] = held[i];
+    }
   }
 }
 
@@ -143,9 +135,14 @@ __device__ void sum_strip(float4* partial, const Strip& held, const float* weigh
   for (int head = 0; head < heads_at_once; ++head) {
     if (head >= count) break;
     float4 sum = make_float4(0, 0, 0, 0);
+    const float4* weight = reinterpret_cast<const float4*>(weights + head * chunk);
 #pragma unroll
-    for (int i = 0; i < strip; i += 4)
-      add_four<false>(sum, weights + head * chunk + i, held.values + i, begin + i, seen);
+    for (int i = 0; i < strip; i += 4) {
+      if (has(seen, begin + i)) add_scaled(sum, weight[i / 4].x, held.values[i]);
+      if (has(seen, begin + i + 1)) add_scaled(sum, weight[i / 4].y, held.values[i + 1]);
+      if (has(seen, begin + i + 2)) add_scaled(sum, weight[i / 4].z, held.values[i + 2]);
+      if (has(seen, begin + i + 3)) add_scaled(sum, weight[i / 4].w, held.values[i + 3]);
+    }
     partial[head * strips * quads] = sum;
   }
 }
@@ -288,6 +285,7 @@ __device__ void score_chunk(Tile& tile, const float4* keys, float scale, int beg
   float products[score_pairs][score_keys] = {};
   for (int first = 0; first < quads; first += slice) {
     __syncthreads();
+#pragma unroll 1
     for (int at = thread; at < chunk * slice; at += threads) {
       const int key = at / slice, quad = at % slice;
       if (first + quad < quads && has(any, begin + key))
@@ -326,24 +324,38 @@ __device__ void weigh_pairs(Tile& tile, int begin) {
   }
 }
 
-// One strip of values (in shared memory, this thread's quad) for the thread's pairs. Where all rows of the run
-// see all keys, nothing is asked.
-template <bool is_whole>
-__device__ __forceinline__ void add_strip(Sums& sums, Tile& tile, const float4* values, int first_pair, int key,
-                                          int begin) {
+// One strip of values (in shared memory, this thread's quad) for the thread's pairs, all of which see all of it.
+__device__ __forceinline__ void add_strip(Sums& sums, Tile& tile, const float4* values, int first_pair, int key) {
   float4 sum[own_pairs];
 #pragma unroll
   for (int i = 0; i < own_pairs; ++i) sum[i] = make_float4(0, 0, 0, 0);
-#pragma unroll
+#pragma unroll 1
   for (int j = 0; j < strip; j += 4) {
-    const float4 four[4] = {values[j * quads], values[(j + 1) * quads], values[(j + 2) * quads], values[(j + 3) * quads]};
 #pragma unroll
-    for (int i = 0; i < own_pairs; ++i)
-      add_four<is_whole>(sum[i], tile.scores(first_pair + i) + key + j, four, begin + key + j,
-                         tile.seen[first_pair + i]);
+    for (int i = 0; i < own_pairs; ++i) {
+      const float4 weight = *reinterpret_cast<const float4*>(tile.scores(first_pair + i) + key + j);
+      add_scaled(sum[i], weight.x, values[j * quads]);
+      add_scaled(sum[i], weight.y, values[(j + 1) * quads]);
+      add_scaled(sum[i], weight.z, values[(j + 2) * quads]);
+      add_scaled(sum[i], weight.w, values[(j + 3) * quads]);
+    }
   }
 #pragma unroll
   for (int i = 0; i < own_pairs; ++i) add(sums.of_chunk[i], sum[i]);
+}
+
+// The same where some pairs see a part of it only: without what they don't see, whatever memory holds there.
+__device__ __forceinline__ void add_part(Sums& sums, Tile& tile, const float4* values, int first_pair, int key,
+                                         int begin) {
+#pragma unroll
+  for (int i = 0; i < own_pairs; ++i) {
+    float4 sum = make_float4(0, 0, 0, 0);
+    const Range seen = tile.seen[first_pair + i];
+#pragma unroll 1
+    for (int j = key; j < key + strip; ++j)
+      if (has(seen, begin + j)) add_scaled(sum, tile.scores(first_pair + i)[j], values[(j - key) * quads]);
+    add(sums.of_chunk[i], sum);
+  }
 }
 
 __device__ void sum_values(Sums& sums, Tile& tile, const float4* values, int begin, Range any, bool is_whole) {
@@ -353,6 +365,7 @@ __device__ void sum_values(Sums& sums, Tile& tile, const float4* values, int beg
   for (int i = 0; i < own_pairs; ++i) sums.of_chunk[i] = make_float4(0, 0, 0, 0);
   for (int first = 0; first < chunk; first += value_keys) {
     __syncthreads();
+#pragma unroll 1
     for (int at = thread; at < value_keys * quads; at += threads)
       if (has(any, begin + first + at / quads))
         tile.stage[at] = __ldg(values + (int64_t{begin} + first) * quads + at);
@@ -360,8 +373,8 @@ __device__ void sum_values(Sums& sums, Tile& tile, const float4* values, int beg
 #pragma unroll 1
     for (int key = first; is_owner && key < first + value_keys; key += strip) {
       const float4* staged = tile.stage + (key - first) * quads + quad;
-      if (is_whole) add_strip<true>(sums, tile, staged, first_pair, key, begin);
-      else add_strip<false>(sums, tile, staged, first_pair, key, begin);
+      if (is_whole) add_strip(sums, tile, staged, first_pair, key);
+      else add_part(sums, tile, staged, first_pair, key, begin);
     }
   }
   for (int i = 0; is_owner && i < own_pairs; ++i) {
