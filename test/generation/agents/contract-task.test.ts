@@ -31,8 +31,10 @@ describe('what an agent is told', () => {
     const { available } = taskOf(world, 'attention.core');
     expect(available.map(({ brief }) => brief.id)).toEqual([
       'runtime.context',
+      'runtime.memory',
       'runtime.threading',
       'kv.cache',
+      'runtime.vectors',
     ]);
     const tokenizer = taskOf(world, 'text.tokenizer').available.filter(({ isDirect }) => isDirect);
     expect(tokenizer.map(({ brief }) => brief.id)).toContain('text.bpe');
