@@ -57,7 +57,7 @@ describe('a model that never gets it right', () => {
   });
 
   it('spends no more than the hard limit, as the server counts it, and says how much a call would have needed', async () => {
-    const hard = 20_000;
+    const hard = 25_000;
     const { state, server, folder } = await buildWithBadModel({
       limits: { hard_tokens: hard },
       max_output_tokens: 4096,
