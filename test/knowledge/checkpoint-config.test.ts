@@ -27,7 +27,7 @@ int main(int, char** argv) {
   try { check_config(argv[1]); } catch (const EngineError& error) { std::cout << error.what(); }
 }
 `;
-const wanted = ['vector_width', 'model_config', 'ignored_config_keys', 'null_config_keys'];
+const wanted = ['on_device', 'model_config', 'ignored_config_keys', 'null_config_keys'];
 let folder = '';
 
 beforeAll(() => {
