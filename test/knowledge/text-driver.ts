@@ -48,6 +48,7 @@ const configHeader = `#pragma once
 #include <array>
 #include <string_view>
 namespace config {
+inline constexpr bool on_device = false;
 inline constexpr int vector_width = 8, num_heads = 2, num_kv_heads = 1, head_dim = 4, hidden_size = 8, num_layers = 1;
 inline constexpr int max_context = 12, max_rows = 4, max_batch = 1, vocab_size = 32;
 inline constexpr std::array<int, 1> layer_windows{0};
