@@ -71,7 +71,6 @@ export const deviceCheckCommand: Command = {
   examples: [
     'npm run device-check',
     'npm run device-check -- --pack',
-    'python3 device-check/device/device_check.py --out OUT    # there, with CUDA and Python only',
     'npm run device-check -- --check report.json',
   ],
   async run(input, context): Promise<CommandResult> {
