@@ -15,7 +15,6 @@ describe.each([
   ['stale-kv-row', 'cpu-x86_64'],
   ['untied-head-from-embedding', 'cpu-x86_64'],
   ['cuda-launch-unchecked', 'cuda'],
-  ['cuda-scores-not-waited-for', 'cuda'],
 ] as const)('the mistake %s on %s', (id, platform) => {
   it('turns a gate red, and the report leads to its contract', async () => {
     const { handMade } = await runCampaign({
