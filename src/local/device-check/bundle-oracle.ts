@@ -1,4 +1,5 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { referencePath } from '../../preparation/package-root.ts';
@@ -74,7 +75,7 @@ export function makeLedger(folder: string, seed: number, vocabSize: number): Che
   const { tensors } = indexCheckpoint(folder);
   const kinds = new Map<string, string[]>();
   for (const name of tensors.keys()) kinds.set(kindOf(name), [...(kinds.get(kindOf(name)) ?? []), name]);
-  const scratch = mkdtempSync('/tmp/metainfer-ledger-');
+  const scratch = mkdtempSync(join(tmpdir(), 'metainfer-ledger-'));
   try {
     const probes = [...kinds.values()].map((names): LedgerProbe => {
       const tensor = random.pick(names);

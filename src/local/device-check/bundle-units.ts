@@ -1,4 +1,5 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { renderConfigHeader } from '../../generation/config-header.ts';
@@ -26,7 +27,7 @@ export async function writeUnits(
   engine: EngineUnderTest,
   { seed, contracts }: { readonly seed: number; readonly contracts: readonly string[] | undefined },
 ): Promise<BundleUnit[]> {
-  const scratchFolder = mkdtempSync('/tmp/metainfer-units-');
+  const scratchFolder = mkdtempSync(join(tmpdir(), 'metainfer-units-'));
   try {
     // planJobs starts nothing: of the toolchain it asks only whether the programs are for a device.
     const context = {
