@@ -13,7 +13,7 @@ constexpr int64_t scratch_floats = int64_t{1} << 23;
 
 std::vector<Row> rows_of(const ShimTensor& positions) {
   std::vector<Row> rows;
-  for (const int32_t position : positions.i) rows.push_back({0, 0, position});
+  for (const int32_t position : positions.i) rows.push_back({0, config::max_batch - 1, position});  // the other slots stay poisoned
   return rows;
 }
 

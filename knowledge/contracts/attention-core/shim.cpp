@@ -8,10 +8,11 @@
 namespace {
 
 constexpr int64_t scratch_floats = int64_t{1} << 23;
+constexpr int last_slot = config::max_batch - 1;  // the others stay poisoned
 
 std::vector<Row> rows_of(const ShimTensor& positions) {
   std::vector<Row> rows;
-  for (const int32_t position : positions.i) rows.push_back({0, 0, position});
+  for (const int32_t position : positions.i) rows.push_back({0, last_slot, position});
   return rows;
 }
 
@@ -26,7 +27,7 @@ void run_case(ShimCase& c) {
   const int layer = static_cast<int>(c.numbers.at("layer"));
   const std::vector<Row> rows = rows_of(c.in.at("positions"));
   std::vector<Row> context;
-  for (int64_t position = 0; position < c.in.at("k").shape[0]; ++position) context.push_back({0, 0, static_cast<int32_t>(position)});
+  for (int64_t position = 0; position < c.in.at("k").shape[0]; ++position) context.push_back({0, last_slot, static_cast<int32_t>(position)});
   const ShimRows filled(context), placed(rows);
   KvCache kv;
   kv_poison(kv);

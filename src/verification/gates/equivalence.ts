@@ -10,6 +10,7 @@ import { argmax, divergence, figure, firstDifference } from '../measures.ts';
 import type { Random } from '../random.ts';
 
 const divergenceLimit = 1e-6;
+const shortLengths = [2, 3, 2];
 
 interface Check {
   readonly name: string;
@@ -94,6 +95,24 @@ async function singleChecks(
   add('prefill of one token less = the row before', 'kv.cache', whole.slice(-2, -1), [shorter.logits]);
   const decoded = await session.decode(0, ids.at(-1)!, 1);
   add('prefill of one token less, then decode = whole prompt', 'kv.cache', last, [decoded.logits]);
+  return [...checks, ...(await shortChecks(session, ids, whole))];
+}
+
+/** Calls of few rows, between calls of one: what an engine keeps of a call must not serve a call of another size. */
+async function shortChecks(
+  session: EngineSession,
+  ids: readonly number[],
+  whole: readonly Float32Array[],
+): Promise<Check[]> {
+  const checks: Check[] = [];
+  const add = (name: string, row: number, got: Float32Array) =>
+    checks.push({ name, contract: 'decoder.model', wanted: whole.slice(row, row + 1), got: [got] });
+  for (const length of shortLengths.filter((entry) => entry < ids.length)) {
+    const { logits } = await session.prefill(0, ids.slice(0, length));
+    add(`prefill of ${length} tokens = that row of the whole prompt`, length - 1, logits);
+    const next = await session.decode(0, ids[length]!, 1);
+    add(`one token after ${length} = that row of the whole prompt`, length, next.logits);
+  }
   return checks;
 }
 

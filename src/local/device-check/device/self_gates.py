@@ -28,6 +28,12 @@ def check_equivalence(subject):
         same("prefill", "harness.protocol", whole[-1:], [engine.prefill(0, ids)["logits"]])
         same("prefill of one less", "kv.cache", whole[-2:-1], [engine.prefill(0, ids[:-1])["logits"]])
         same("prefill, then decode", "kv.cache", whole[-1:], [engine.decode(0, ids[-1], 1)["logits"]])
+        for short in (2, 3, 2):
+            if short < length:
+                row = whole[short - 1 : short]
+                same(f"prefill of {short}", "decoder.model", row, [engine.prefill(0, ids[:short])["logits"]])
+                after = engine.decode(0, ids[short], 1)["logits"]
+                same(f"one token after {short}", "decoder.model", whole[short : short + 1], [after])
         first = engine.prefill(0, ids[: length // 2 + 1])["argmax"]
         decoded = engine.decode(0, first, 8)
         forced = engine.logits([*ids[: length // 2 + 1], first, *decoded["argmax"][:-1]])
