@@ -6,10 +6,11 @@ import { examineEndpoint } from '../adapters/llm/examine-endpoint.ts';
 import { openLlmSettings } from '../adapters/llm/open-llm-settings.ts';
 import { findLlamaCpp, llamaCppVersion } from '../verification/llama-cpp.ts';
 import { type Command, type CommandContext, type CommandInput, optionText } from './command.ts';
+import { examineCuda } from './examine-cuda.ts';
 
 const run = promisify(execFile);
 
-interface Finding {
+export interface Finding {
   readonly name: string;
   readonly status: 'ok' | 'missing' | 'optional-missing';
   readonly found: string;
@@ -169,7 +170,11 @@ export const doctorCommand: Command = {
     'npx metainfer doctor --llm http://localhost:11434/v1 --model qwen3:8b',
   ],
   async run(input, context) {
-    const findings = [...(await examineMachine()), ...(await examineModel(input, context))];
+    const findings = [
+      ...(await examineMachine()),
+      ...(await examineCuda()),
+      ...(await examineModel(input, context)),
+    ];
     return {
       exitCode: describeMissing(findings).length === 0 ? 0 : 3,
       data: { findings },

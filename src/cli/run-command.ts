@@ -1,13 +1,14 @@
-import { copyFile, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
+import { copyFile, readFile, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { openEngineFolder } from '../local/engine-folder.ts';
 import { provideWeights } from '../local/local-weights.ts';
-import { buildBinary, openToolchain } from '../local/toolchain.ts';
+import { buildBinary, openToolchain, requireDevice } from '../local/toolchain.ts';
 import { AppError } from '../model/errors.ts';
 import { openKnowledge } from '../preparation/knowledge-base.ts';
 import { checkpointPaths } from '../verification/open-engine.ts';
 import { startSandboxed } from '../verification/sandboxed-process.ts';
+import { makeScratch, sweepScratch } from '../verification/scratch-folder.ts';
 import { type Command, type CommandContext, type CommandInput, optionText } from './command.ts';
 
 const passedOn = [
@@ -100,6 +101,7 @@ async function run(input: CommandInput, context: CommandContext, scratch: string
     sandbox: config.sandbox,
     signal,
   });
+  requireDevice(toolchain);
   const binary = await buildBinary(folder, toolchain);
   const weights = await provideWeights(prepared.request, {
     cacheFolder: config.cacheFolder,
@@ -112,6 +114,7 @@ async function run(input: CommandInput, context: CommandContext, scratch: string
     sandbox: toolchain.sandbox,
     command: [binary, weights, ...list],
     readOnlyPaths: [binary, ...checkpointPaths(weights)],
+    ...(toolchain.cuda === undefined ? {} : { devices: toolchain.cuda.deviceFiles }),
     scratch,
     signal,
     limits: {
@@ -166,7 +169,8 @@ export const runCommand: Command = {
     'npx metainfer run engines/tiny-qwen3 --ids-file ids.json --max-tokens 0 --logits logits.f32',
   ],
   async run(input, context) {
-    const scratch = await mkdtemp(join(tmpdir(), 'metainfer-run-'));
+    sweepScratch(tmpdir(), ['metainfer-run']);
+    const scratch = makeScratch(tmpdir(), 'metainfer-run', 'TMPDIR');
     try {
       const { end, text } = await run(input, context, scratch);
       if (end.reason !== 'exit' || end.exitCode !== 0) {

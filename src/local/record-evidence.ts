@@ -8,7 +8,7 @@ import { AppError } from '../model/errors.ts';
 import type { Report } from '../model/report.ts';
 import { knowledgeRoot } from '../preparation/knowledge-base.ts';
 import type { PreparedEngine } from '../preparation/prepare-engine.ts';
-import { hashEngineTree } from '../verification/engine-tree.ts';
+import { hashEngineTree, hashWeights } from '../verification/engine-tree.ts';
 import { readReport } from './local-runner.ts';
 
 const shownFigures: readonly (readonly [gate: string, figure: string])[] = [
@@ -38,6 +38,7 @@ function toEvidence(
 ): Evidence[] {
   if (realization === undefined) return [];
   const { platform, arch, threads } = prepared.request.constraints.hardware;
+  const gpu = report.environment.cuda?.device?.name;
   return [
     {
       realization: realization.file,
@@ -48,7 +49,7 @@ function toEvidence(
         'hardware.arch': arch,
         'numerics.weights': prepared.request.constraints.numerics.weights,
       },
-      device: { cpu: report.environment.cpu, threads },
+      device: { cpu: report.environment.cpu, threads, ...(gpu === undefined ? {} : { gpu }) },
       toolchain: report.environment.compiler,
       hashes: {
         contract: contract.sha256,
@@ -61,14 +62,22 @@ function toEvidence(
   ];
 }
 
+/** What a report is held against before it counts as evidence. */
+export interface EvidenceInputs {
+  readonly checkpointFolder: string;
+  /** Whether it follows from itself and is about this tree: throws with the contradiction. */
+  readonly check: (report: Report, treeSha256: string) => void;
+}
+
 /**
  * Keeps the report of a passed engine under knowledge/reports by its hash, and adds one entry to the evidence of every
- * realization in it. The report must be about the engine as it is, made of the knowledge as it is.
- * @throws AppError ENGINE_INVALID where it is not, or did not pass
+ * realization in it. The report must be about the engine and the weights as they are, made of the knowledge as it is.
+ * @throws AppError ENGINE_INVALID where it is not, contradicts itself, or did not pass
  */
 export async function recordEvidence(
   prepared: PreparedEngine,
   folder: string,
+  { checkpointFolder, check }: EvidenceInputs,
 ): Promise<{ report: string; contracts: number }> {
   const report = await readReport(folder);
   if (report.verdict !== 'passed' || report.benchmark === null) {
@@ -77,9 +86,17 @@ export async function recordEvidence(
       `${folder} has no passed report with a benchmark: run \`metainfer build\` first.`,
     );
   }
-  if (report.engine.treeSha256 !== hashEngineTree(folder)) {
+  const treeSha256 = hashEngineTree(folder);
+  if (report.engine.treeSha256 !== treeSha256) {
     throw new AppError('ENGINE_INVALID', `${folder} was changed since its report was made.`);
   }
+  if (report.inputs.weights.sha256 !== hashWeights(checkpointFolder).sha256) {
+    throw new AppError(
+      'ENGINE_INVALID',
+      `The report in ${folder} is about other weights than those in ${checkpointFolder}.`,
+    );
+  }
+  check(report, treeSha256);
   const text = `${JSON.stringify(report, null, 2)}\n`;
   const sha256 = createHash('sha256').update(text).digest('hex');
   const reports = join(knowledgeRoot(), 'reports');

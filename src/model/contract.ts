@@ -97,7 +97,8 @@ export const Evidence = z.strictObject({
   report: sha256Text,
   repeat: z.string().min(1),
   applies: predicate,
-  device: z.strictObject({ cpu: z.string(), threads: z.int().min(1) }),
+  /** `gpu`: the device that ran it, of an engine for one. */
+  device: z.strictObject({ cpu: z.string(), threads: z.int().min(1), gpu: z.string().optional() }),
   toolchain: z.string().min(1),
   hashes: z.strictObject({ contract: sha256Text, realization: sha256Text, gate: sha256Text }),
   figures: z.record(z.string(), z.number()),
