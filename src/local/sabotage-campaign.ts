@@ -129,11 +129,21 @@ export async function runCampaign(options: CampaignOptions): Promise<Campaign> {
   const names = options.mechanical === 0 ? [] : Object.keys(file.checkpoints);
   const all = await Promise.all(names.map((name) => subjectOf(name, 'bf16')));
   const { outcomes, stillborn } = await runMechanical(all, options);
+  // Nothing broken is nothing shown: it must not read as a pass.
+  if (handMade.length + outcomes.length + stillborn === 0) throw nothingToBreak(file, options);
   const mechanical = outcomes.map(({ outcome, lineText }) => ({
     ...outcome,
     equivalentBecause: equivalence(file, outcome, lineText),
   }));
   return { seed: options.seed, handMade, mechanical, stillborn };
+}
+
+function nothingToBreak(file: SabotageFile, { only, mechanical }: CampaignOptions): AppError {
+  const ids = file.mutations.map(({ id }) => id).join(', ');
+  const asked =
+    only === undefined ? 'There is no hand-made mistake' : `No mistake has an id that holds "${only}"`;
+  const drawn = mechanical === 0 ? ', and --mechanical 0 draws none' : '';
+  return new AppError('USAGE', `${asked}${drawn}. Hand-made ones: ${ids}.`);
 }
 
 interface Place {

@@ -47,6 +47,10 @@ const refusals: readonly Refusal[] = [
   { args: ['oracle', empty, '--ids', 'x', '-o', 'y'], says: ['config.json'] },
   { args: ['knowledge', 'check', empty], says: ['holds no contracts'] },
   { args: ['knowledge', 'sabotage', '--mechanical', 'many'], says: ['--mechanical is "many"'] },
+  {
+    args: ['knowledge', 'sabotage', '--mechanical', '0', '--only', 'nothing'],
+    says: ['No mistake has an id that holds "nothing"', 'rope-interleaved'],
+  },
 ];
 
 describe('a command line that is not understood', () => {
