@@ -1,7 +1,8 @@
-import { copyFile, lstat, mkdir, mkdtemp, readdir, readlink, rm, symlink } from 'node:fs/promises';
+import { copyFile, lstat, mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError } from '../model/errors.ts';
 import { hashEngineTree } from '../verification/engine-tree.ts';
+import { makeScratch } from '../verification/scratch-folder.ts';
 
 /**
  * Works on a private copy of an engine folder, below `below` and removed afterwards, so that whoever writes into the
@@ -13,8 +14,7 @@ export async function withEngineCopy<Result>(
   below: string,
   work: (copy: string) => Promise<Result>,
 ): Promise<Result> {
-  await mkdir(below, { recursive: true });
-  const copy = await mkdtemp(join(below, 'engine-'));
+  const copy = makeScratch(below, 'engine');
   try {
     const before = await present(async () => hashEngineTree(folder));
     await present(() => copyEntries(folder, copy));

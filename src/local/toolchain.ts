@@ -3,24 +3,29 @@ import type { GpuPlatform, Platform } from '../model/catalog.ts';
 import { AppError } from '../model/errors.ts';
 import type { PreparedEngine } from '../preparation/prepare-engine.ts';
 import { buildProgram, findToolchain } from '../verification/build.ts';
+import { openCacheFolder } from '../verification/cache-folder.ts';
 import { listDeviceFiles, queryDevices } from '../verification/cuda-devices.ts';
 import { type FoundToolkit, findCudaToolkit, usualCompilers } from '../verification/cuda-toolkit.ts';
 import { listSources } from '../verification/gates/build.ts';
 import { probeSandbox } from '../verification/sandbox.ts';
+import { sweepCache } from '../verification/scratch-folder.ts';
 import { findSourceFolder } from '../verification/source-folder.ts';
 import type { CudaToolchain, Toolchain } from '../verification/toolchain.ts';
 import { requireTrustedCode } from './foreign-files.ts';
 
 /**
  * How this machine compiles and runs the engine in `folder`; undefined where the code is the caller's own composition.
- * @throws AppError TOOL_MISSING where g++ or nvcc is absent or too old, SANDBOX_UNAVAILABLE for foreign code without
- * a sandbox
+ * Removes from the cache what killed commands left there.
+ * @throws AppError TOOL_MISSING where g++ or nvcc is absent or too old or the cache cannot be written,
+ * SANDBOX_UNAVAILABLE for foreign code without a sandbox
  */
 export async function openToolchain(
   prepared: PreparedEngine,
   folder: string | undefined,
   options: { readonly cacheFolder: string; readonly sandbox: 'auto' | 'off'; readonly signal: AbortSignal },
 ): Promise<Toolchain> {
+  for (const folder of [options.cacheFolder, join(options.cacheFolder, 'objects')]) openCacheFolder(folder);
+  sweepCache(options.cacheFolder);
   const { arch } = prepared.request.constraints.hardware;
   const sandbox = probeSandbox(options.sandbox);
   if (folder !== undefined) await requireTrustedCode(prepared, folder, sandbox);
@@ -92,6 +97,18 @@ function requireToolkit(
     throw new AppError('TOOL_MISSING', message);
   }
   return { ...found, runtimeLibrary };
+}
+
+/**
+ * For commands that run a whole engine and nothing else: compiling one for a GPU takes minutes.
+ * @throws AppError TOOL_MISSING where the engine is for a GPU and this machine has none
+ */
+export function requireDevice({ cuda }: Pick<Toolchain, 'cuda'>): void {
+  if (cuda === undefined || cuda.mode === 'device') return;
+  throw new AppError(
+    'TOOL_MISSING',
+    'This engine runs on an NVIDIA GPU, and this machine has none that its driver answers for. Run it on a machine where `nvidia-smi` lists a GPU; `metainfer verify` checks it here as far as that goes without one.',
+  );
 }
 
 /** The engine's binary, compiled or from the cache. @throws AppError ENGINE_INVALID with the compiler's first errors */

@@ -5,8 +5,9 @@ import { sanitizeFlags } from './compile-recipe.ts';
 import { type BuildRequest, compileSource, type ObjectFile, publish, sha256 } from './compile-source.ts';
 import { type KernelResources, readResources } from './cuda-resources.ts';
 import type { Diagnostic } from './diagnostics.ts';
+import { isElf } from './elf-file.ts';
 import { mapParallel } from './parallel.ts';
-import { explainRun, inScratch, runTool } from './run-tool.ts';
+import { explainRun, inScratch, requireElf, runTool } from './run-tool.ts';
 import { runSandboxed } from './sandboxed-process.ts';
 import type { Toolchain } from './toolchain.ts';
 
@@ -36,7 +37,7 @@ async function link(
   const keyParts = cuda === undefined ? [] : ['device', cuda.version];
   const key = sha256(toolchain.version, ...keyParts, ...flags, ...objects.map((object) => object.key));
   const binary = join(toolchain.cacheFolder, `${key}.bin`);
-  if (existsSync(binary)) return { binary, diagnostics: [] };
+  if (isElf(binary, 'program')) return { binary, diagnostics: [] };
   const output = join(scratch, 'linked');
   const inputs = objects.map((object) => object.path);
   const command = [toolchain.compiler, '-pthread', ...flags, ...inputs, ...runtime, '-o', output];
@@ -47,6 +48,7 @@ async function link(
       binary: undefined,
       diagnostics: explainRun(toolchain, request.folder, scratch, { end, what: 'link' }),
     };
+  requireElf(output, 'program', toolchain.compiler, 'the linked objects');
   publish(output, binary);
   return { binary, diagnostics: [] };
 }

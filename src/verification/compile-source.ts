@@ -1,11 +1,21 @@
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { AppError } from '../model/errors.ts';
+import { unusableFolder } from './cache-folder.ts';
 import { type BuildTarget, type CompileRecipe, recipeFor } from './compile-recipe.ts';
 import type { Diagnostic } from './diagnostics.ts';
+import { isElf } from './elf-file.ts';
 import { pruneConfig, readTransitive } from './object-key.ts';
-import { explainRun, runTool } from './run-tool.ts';
+import { explainRun, requireElf, runTool } from './run-tool.ts';
 import type { Toolchain } from './toolchain.ts';
 
 export interface BuildRequest {
@@ -98,6 +108,7 @@ async function runCompiler(
     const diagnostics = explainRun(toolchain, folder, own, { end, what: source });
     return { source, path, key, diagnostics, cached: false, resources: '' };
   }
+  requireElf(output, 'object', recipe.command[0]!, source);
   if (recipe.tellsResources) keepTold(unit, own, end.stderr.toString('utf8'));
   publish(output, path);
   return { source, path, key, diagnostics: [], cached: false, resources: readTold(unit) };
@@ -111,8 +122,9 @@ function copyTexts({ texts }: Unit, into: string): string {
   return folder;
 }
 
+/** A damaged object, of a full disk or a compiler that did not work, counts for nothing and is written over. */
 function isCached(unit: Unit): boolean {
-  return existsSync(unit.path) && (!unit.recipe.tellsResources || existsSync(toldPath(unit)));
+  return isElf(unit.path, 'object') && (!unit.recipe.tellsResources || existsSync(toldPath(unit)));
 }
 
 function toldPath({ path }: Unit): string {
@@ -144,6 +156,11 @@ function changedMeanwhile(source: string): AppError {
 /** Into the cache by rename, so that a reader never sees half a file. */
 export function publish(from: string, to: string): void {
   const partial = `${to}.${process.pid}.${Math.round(performance.now() * 1000)}.part`;
-  copyFileSync(from, partial);
-  renameSync(partial, to);
+  try {
+    copyFileSync(from, partial);
+    renameSync(partial, to);
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw unusableFolder(dirname(to), error);
+  }
 }

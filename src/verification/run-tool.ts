@@ -1,9 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, rmSync } from 'node:fs';
+import { AppError } from '../model/errors.ts';
 import { explain } from './compiler-end.ts';
 import type { Diagnostic } from './diagnostics.ts';
+import { type ElfKind, isElf } from './elf-file.ts';
 import { defaultLimits, type Limits } from './sandbox.ts';
 import { type ProcessEnd, runSandboxed } from './sandboxed-process.ts';
+import { makeScratch } from './scratch-folder.ts';
 import type { Toolchain } from './toolchain.ts';
 
 const compileLimits: Partial<Limits> = {
@@ -53,12 +55,24 @@ export function explainRun(
   return explain(end, { what, memoryBytes, folders: [folder, scratch, toolchain.cacheFolder] });
 }
 
+/**
+ * After a tool that ended well: text under test can make it fail, but not make it write something else.
+ * @throws AppError TOOL_MISSING, naming the tool
+ */
+export function requireElf(path: string, kind: ElfKind, tool: string, what: string): void {
+  if (isElf(path, kind)) return;
+  const wrote = existsSync(path) ? `what it wrote is no ${kind} file` : `it wrote no ${kind} file`;
+  throw new AppError(
+    'TOOL_MISSING',
+    `${tool} ended without an error for ${what}, but ${wrote}: this compiler does not work. Install it again.`,
+  );
+}
+
 export async function inScratch<Result>(
   toolchain: Toolchain,
   work: (scratch: string) => Promise<Result>,
 ): Promise<Result> {
-  mkdirSync(toolchain.cacheFolder, { recursive: true });
-  const scratch = mkdtempSync(join(toolchain.cacheFolder, 'scratch-'));
+  const scratch = makeScratch(toolchain.cacheFolder, 'scratch');
   try {
     return await work(scratch);
   } finally {

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { AppError } from '../model/errors.ts';
 import type { Finding, GateResult, ReportDevice } from '../model/report.ts';
 import { defaultEffort } from './effort.ts';
@@ -13,6 +12,7 @@ import { writePerturbedCopy } from './perturbed-copy.ts';
 import { readDevice } from './report-device.ts';
 import { type RunGatesOptions, runGates } from './run-gates.ts';
 import { defaultLimits, describeProtection, type Limits, type Protection } from './sandbox.ts';
+import { makeScratch } from './scratch-folder.ts';
 import type { Toolchain } from './toolchain.ts';
 
 export interface VerifyOptions extends RunGatesOptions {
@@ -144,8 +144,7 @@ function makeContext(
 export async function verifyEngine(options: VerifyOptions): Promise<Verification> {
   const started = performance.now();
   const { cacheFolder, sandbox } = options.toolchain;
-  mkdirSync(cacheFolder, { recursive: true });
-  const scratchFolder = mkdtempSync(join(cacheFolder, 'verify-'));
+  const scratchFolder = makeScratch(cacheFolder, 'verify');
   const oracle = lazyOracle(options);
   try {
     const context = makeContext(options, scratchFolder, options.oracle ?? oracle.run);
