@@ -1,9 +1,9 @@
 import { type ConfigReader, ownValue, refuse, show } from './model-config-reader.ts';
 import type { ModelFamily } from './model-facts.ts';
 
-/** LlamaConfig and MistralConfig name bos 1 and eos 2 where a file says nothing; the Qwen classes name none. */
+/** LlamaConfig, MistralConfig and MixtralConfig name bos 1 and eos 2 where a file says nothing; the Qwen classes name none. */
 function hasClassDefaults(family: ModelFamily): boolean {
-  return family === 'llama' || family === 'mistral';
+  return family === 'llama' || family === 'mistral' || family === 'mixtral';
 }
 
 export function readBosTokenId(

@@ -1,4 +1,12 @@
-import { architectureOf, attentionBiasOff, harmlessKeys, offValues, readKeys } from './model-config-keys.ts';
+import { readExperts } from './model-config-experts.ts';
+import {
+  architectureOf,
+  attentionBiasOff,
+  harmlessKeys,
+  isKeyOfFamily,
+  offValues,
+  readKeys,
+} from './model-config-keys.ts';
 import {
   type ConfigReader,
   isAbsent,
@@ -75,7 +83,7 @@ function checkArchitecture(reader: ConfigReader, family: ModelFamily): void {
 /** Refuses every key that changes numbers and is on, and every key that nobody here has read about. */
 function checkKeys(reader: ConfigReader, family: ModelFamily): void {
   for (const key of Object.keys(reader.values)) {
-    if (readKeys.has(key) || harmlessKeys.has(key)) continue;
+    if (readKeys.has(key) || harmlessKeys.has(key) || isKeyOfFamily(key, family)) continue;
     const value = ownValue(reader, key);
     if (key === 'attention_bias') {
       if (value === null || value === attentionBiasOff(family)) continue;
@@ -109,6 +117,7 @@ function readFacts(reader: ConfigReader, generation: ConfigReader, family: Model
   const numLayers = readNumber(reader, 'num_hidden_layers', { ...sizeRule, max: 1024 });
   const heads = readHeads(reader, family);
   const rope = readRope(reader, maxPositions);
+  const experts = readExperts(reader, family, numLayers);
   checkConstants(reader);
   return {
     family,
@@ -121,12 +130,18 @@ function readFacts(reader: ConfigReader, generation: ConfigReader, family: Model
     ropeTheta: rope.theta,
     ropeScaling: rope.scaling,
     maxPositions,
-    qkvBias: family === 'qwen2',
-    qkNorm: family === 'qwen3',
+    qkvBias: readQkvBias(reader, family),
+    qkNorm: family === 'qwen3' || family === 'qwen3_moe',
+    ...(experts === undefined ? {} : { experts }),
     layerWindows: readLayerWindows(reader, family, numLayers),
     bosTokenId: readBosTokenId(reader, generation, family, vocabSize),
     eosTokenIds: readEosTokenIds(reader, generation, family, vocabSize),
   };
+}
+
+/** qwen2_moe may switch its biases off; qwen2 always has them. */
+function readQkvBias(reader: ConfigReader, family: ModelFamily): boolean {
+  return family === 'qwen2_moe' ? readBoolean(reader, 'qkv_bias', true) : family === 'qwen2';
 }
 
 type Heads = Pick<ModelFacts, 'hiddenSize' | 'numHeads' | 'numKvHeads' | 'headDim'>;
@@ -149,7 +164,8 @@ function readHeads(reader: ConfigReader, family: ModelFamily): Heads {
 /** Class defaults of transformers where the key is absent; null means as many as query heads, everywhere. */
 function defaultKvHeads(reader: ConfigReader, family: ModelFamily, numHeads: number): number {
   if (family === 'llama' || ownValue(reader, 'num_key_value_heads') === null) return numHeads;
-  return family === 'mistral' ? 8 : 32;
+  const ofClass = { mistral: 8, mixtral: 8, qwen3_moe: 4, qwen2_moe: 16, qwen2: 32, qwen3: 32 } as const;
+  return ofClass[family];
 }
 
 function readHeadDim(

@@ -2,7 +2,7 @@
  * What a decoder-only model is, read from its Hugging Face `config.json` and normalised: transformers 4.x and
  * 5.x layouts give the same facts. Everything here changes numbers; nothing here is a preference.
  */
-export const modelFamilies = ['llama', 'mistral', 'qwen2', 'qwen3'] as const;
+export const modelFamilies = ['llama', 'mistral', 'qwen2', 'qwen3', 'qwen3_moe', 'qwen2_moe', 'mixtral'] as const;
 export type ModelFamily = (typeof modelFamilies)[number];
 
 export type RopeScaling =
@@ -27,6 +27,23 @@ export type RopeScaling =
       readonly truncate: boolean;
     };
 
+/** The feed-forward half of a layer as many small ones, of which a router picks a few for each token. */
+export interface ExpertFacts {
+  readonly count: number;
+  /** Experts that one token passes through. */
+  readonly perToken: number;
+  /** Inner width of one expert. */
+  readonly width: number;
+  /** Whether the chosen experts' probabilities are divided by their sum. */
+  readonly isNormalised: boolean;
+  /** Per layer: whether it has experts; the others have one MLP of `intermediateSize`. */
+  readonly layers: readonly boolean[];
+  /** Inner width of the expert that every token passes through besides, behind a sigmoid; 0 where there is none. */
+  readonly sharedWidth: number;
+  /** What the tensors of a layer's experts are called in a checkpoint. */
+  readonly naming: 'mlp' | 'block_sparse_moe';
+}
+
 export interface ModelFacts {
   readonly family: ModelFamily;
   readonly hiddenSize: number;
@@ -43,6 +60,8 @@ export interface ModelFacts {
   readonly maxPositions: number;
   readonly qkvBias: boolean;
   readonly qkNorm: boolean;
+  /** Absent where every layer has one MLP. */
+  readonly experts?: ExpertFacts;
   /** Per layer: number of keys a query sees, itself included; 0 = all of them. */
   readonly layerWindows: readonly number[];
   readonly bosTokenId: number | null;

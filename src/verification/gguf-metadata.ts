@@ -3,8 +3,11 @@ import type { ModelFacts, RopeScaling } from '../model/model-facts.ts';
 import type { FloatFormat } from './float-formats.ts';
 import type { GgufValue } from './gguf-format.ts';
 
-/** llama.cpp's own name of the architecture. Mistral is read as llama. */
-const architectures = { llama: 'llama', mistral: 'llama', qwen2: 'qwen2', qwen3: 'qwen3' } as const;
+/** llama.cpp's own name of the architecture. Mistral and Mixtral are read as llama. */
+const architectures = {
+  ...{ llama: 'llama', mistral: 'llama', mixtral: 'llama' },
+  ...{ qwen2: 'qwen2', qwen2_moe: 'qwen2moe', qwen3: 'qwen3', qwen3_moe: 'qwen3moe' },
+} as const;
 
 /** `general.file_type` (llama_ftype of llama.h): informative only. */
 const fileTypes = { f32: 0, f16: 1, bf16: 32 } as const satisfies Record<FloatFormat, number>;
@@ -14,6 +17,7 @@ const fileTypes = { f32: 0, f16: 1, bf16: 32 } as const satisfies Record<FloatFo
  * be run: a sliding window that no sequence outgrows changes nothing.
  */
 export function ggufObstacle(facts: ModelFacts, context: number): string | undefined {
+  if (facts.experts !== undefined) return 'no GGUF file with experts is written here yet';
   const window = Math.min(...facts.layerWindows.filter((keys) => keys > 0));
   if (window < context) {
     return `llama.cpp reads no sliding window for ${facts.family} (window ${window}, context ${context})`;

@@ -28,7 +28,8 @@ const upstreamOrder: readonly string[] = [
     'linear.dense',
     'kv.cache',
   ],
-  ...['attention.core', 'attention.block', 'mlp.gated', 'embedding.token', 'head.logits', 'decoder.model'],
+  ...['attention.core', 'attention.block', 'mlp.gated', 'moe.router', 'mlp.experts'],
+  ...['embedding.token', 'head.logits', 'decoder.model'],
   ...['text.unicode', 'text.utf8', 'text.normalizer', 'text.pre-tokenizer', 'text.bpe', 'text.tokenizer'],
   ...['text.stop', 'sampling.token', 'text.generation', 'harness.protocol', 'interface.cli'],
 ];

@@ -6,6 +6,7 @@ export const knowledgeTarget: Target = {
   'model.norm': 'rms',
   'model.attention': 'gqa',
   'model.mlp': 'gated_silu',
+  'model.shared_expert': false,
   'model.qkv_bias': false,
   'model.qk_norm': false,
   'model.tied_head': false,

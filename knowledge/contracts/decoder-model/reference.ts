@@ -1,7 +1,10 @@
-import type { ModelFacts } from '../../../src/model/model-facts.ts';
+import { gatedNames } from '../../../src/model/expected-tensors.ts';
+import type { ExpertFacts, ModelFacts } from '../../../src/model/model-facts.ts';
 import type { ReferenceOps } from '../../../src/model/reference.ts';
 import { type AttentionVectors, add, attendProjected } from '../attention-block/reference.ts';
+import { addWeighted, gatherRows, shareOf, sharedShare } from '../mlp-experts/reference.ts';
 import { gateUp } from '../mlp-gated/reference.ts';
+import { route } from '../moe-router/reference.ts';
 import { rmsNormRows } from '../norm-rms/reference.ts';
 import { type Frequencies, ropeFrequencies } from '../position-rope-frequencies/reference.ts';
 
@@ -95,12 +98,48 @@ async function addMlp(
     source.vector(`${prefix}post_attention_layernorm.weight`),
     facts.rmsNormEps,
   );
-  const [gate, up] = await source.project(
-    [`${prefix}mlp.gate_proj.weight`, `${prefix}mlp.up_proj.weight`],
-    normed,
-  );
-  const [output] = await source.project([`${prefix}mlp.down_proj.weight`], gateUp(gate!, up!));
-  return add(hidden, output!);
+  const { experts } = facts;
+  if (experts?.layers[layer] === true)
+    return add(hidden, await mixExperts(normed, prefix, experts, facts.hiddenSize, source));
+  return add(hidden, await runMlp(normed, `${prefix}mlp.`, gatedNames.mlp, source));
+}
+
+async function runMlp(
+  x: Float64Array,
+  prefix: string,
+  names: readonly [string, string, string],
+  source: WeightSource,
+): Promise<Float64Array> {
+  const [gateName, upName, downName] = names.map((name) => `${prefix}${name}.weight`) as [string, string, string];
+  const [gate, up] = await source.project([gateName, upName], x);
+  const [output] = await source.project([downName], gateUp(gate!, up!));
+  return output!;
+}
+
+/** Every expert once, for the rows that chose it. */
+async function mixExperts(
+  normed: Float64Array,
+  prefix: string,
+  experts: ExpertFacts,
+  width: number,
+  source: WeightSource,
+): Promise<Float64Array> {
+  const { naming, sharedWidth } = experts;
+  const [scores] = await source.project([`${prefix}${naming}.gate.weight`], normed);
+  const routing = route(scores!, experts);
+  const out = new Float64Array(normed.length);
+  for (let expert = 0; expert < experts.count; expert++) {
+    const share = shareOf(routing, expert, experts.perToken);
+    if (share.rows.length === 0) continue;
+    const x = gatherRows(normed, width, share.rows);
+    const made = await runMlp(x, `${prefix}${naming}.experts.${expert}.`, gatedNames[naming], source);
+    addWeighted(out, made, width, share);
+  }
+  if (sharedWidth === 0) return out;
+  const shared = `${prefix}mlp.shared_expert`;
+  const [gate] = await source.project([`${shared}_gate.weight`], normed);
+  addWeighted(out, await runMlp(normed, `${shared}.`, gatedNames.mlp, source), width, sharedShare(gate!));
+  return out;
 }
 
 /** The whole model has no unit gate: the trace and logits gates compare it. */
