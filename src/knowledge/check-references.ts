@@ -159,13 +159,11 @@ function checkClaims(contracts: readonly LoadedContract[]): Problem[] {
   }
   return [...claims].flatMap(([name, owners]) =>
     owners.slice(1).flatMap((entry, index): Problem[] => {
-      const rival = owners
-        .slice(0, index + 1)
-        .find((other) => {
-          const [a, b] = [other.contract.frontMatter, entry.contract.frontMatter];
-          if (a.stands_for === b.id || b.stands_for === a.id) return false;
-          return canOverlap(a.applies_when, b.applies_when);
-        });
+      const rival = owners.slice(0, index + 1).find((other) => {
+        const [a, b] = [other.contract.frontMatter, entry.contract.frontMatter];
+        if (a.stands_for === b.id || b.stands_for === a.id) return false;
+        return canOverlap(a.applies_when, b.applies_when);
+      });
       if (rival === undefined) return [];
       const message = `${name} is also claimed by ${rival.contract.frontMatter.id}; an interface belongs to one contract`;
       return [

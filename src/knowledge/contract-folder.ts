@@ -43,8 +43,7 @@ export function loadContractFolder(
   const headerName = headerNameOf(folder, front.value?.stands_for);
   const problems: Problem[] = [...findUnexpectedFiles(tree, folder, headerName), ...front.problems];
   const header = tree.get(`${root}${headerName}`);
-  if (header === undefined)
-    problems.push(missingFile(`${root}${headerName}`, 'the contract has no header'));
+  if (header === undefined) problems.push(missingFile(`${root}${headerName}`, 'the contract has no header'));
   const gate = readYamlFile(tree.get(`${root}gate.yaml`), Gate);
   const evidence = readYamlFile(tree.get(`${root}evidence.yaml`), z.array(Evidence));
   const realizations = readRealizations(tree, root, idOfFolder(folder));

@@ -63,7 +63,9 @@ export function selectRealizations(catalog: Catalog, target: Target, fill?: Fill
     });
     if (choice.wantsModel === true) unwritten.push(id);
     if (choice.status === 'missing' && !(choice.wantsModel && taken.has(id))) missing.push(choice.reason);
-    const required = sorted(requirementsOf(contract, choice, byId).map(resolve)).filter((other) => other !== id);
+    const required = sorted(requirementsOf(contract, choice, byId).map(resolve)).filter(
+      (other) => other !== id,
+    );
     const { status, reason, realization } = choice;
     chosen.set(id, { contract, realization, status, reason, requires: required });
     next.set(id, required);

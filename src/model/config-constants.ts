@@ -34,6 +34,11 @@ export const configConstants = {
   expert_gate_name: 'std::string_view',
   expert_up_name: 'std::string_view',
   expert_down_name: 'std::string_view',
+  /** Factor of the embeddings; of the scores before their cap; the caps of scores and logits: cap · tanh(x / cap). */
+  embedding_scale: 'float',
+  attention_scale: 'float',
+  attention_cap: 'float',
+  final_cap: 'float',
   vocab_size: 'int',
   rms_norm_eps: 'float',
   rope_theta: 'double',

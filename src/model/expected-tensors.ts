@@ -43,10 +43,14 @@ function layerTensors(facts: ModelFacts, layer: number): ExpectedTensor[] {
     ['self_attn.o_proj.weight', [hidden, queries]],
     ...vectors.map(([name, size]) => [`self_attn.${name}`, [size]] as const),
     ['post_attention_layernorm.weight', [hidden]],
+    ...(facts.gemma === undefined ? [] : sandwichNorms.map((name) => [name, [hidden]] as const)),
     ...feedForwardTensors(facts, layer),
   ];
   return tensors.map(([name, shape]) => ({ name: `model.layers.${layer}.${name}`, shape }));
 }
+
+/** Beside the two that every layer has. */
+const sandwichNorms = ['pre_feedforward_layernorm.weight', 'post_feedforward_layernorm.weight'] as const;
 
 type NamedShape = readonly [string, readonly number[]];
 

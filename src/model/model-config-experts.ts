@@ -1,4 +1,12 @@
-import { type ConfigReader, isAbsent, ownValue, readBoolean, readNumber, refuse, show } from './model-config-reader.ts';
+import {
+  type ConfigReader,
+  isAbsent,
+  ownValue,
+  readBoolean,
+  readNumber,
+  refuse,
+  show,
+} from './model-config-reader.ts';
 import type { ExpertFacts, ModelFamily } from './model-facts.ts';
 
 const widthRule = { min: 1, max: 1_048_576, integer: true };
@@ -31,7 +39,15 @@ export function readExperts(
     // as softmax over all of them, divided by the sum of the chosen.
     const width = readNumber(reader, 'intermediate_size', { ...widthRule, otherwise: otherwise.width });
     const all = new Array<boolean>(layers).fill(true);
-    return { count, perToken, width, isNormalised: true, layers: all, sharedWidth: 0, naming: 'block_sparse_moe' };
+    return {
+      count,
+      perToken,
+      width,
+      isNormalised: true,
+      layers: all,
+      sharedWidth: 0,
+      naming: 'block_sparse_moe',
+    };
   }
   const shared = { ...widthRule, otherwise: 5632 };
   return {
@@ -64,9 +80,13 @@ function readExpertLayers(reader: ConfigReader, layers: number): boolean[] {
     refuse(reader, 'mlp_only_layers', 'wrong-type', message);
     return [];
   }
-  const isExpert = Array.from({ length: layers }, (_, layer) => !dense.includes(layer) && (layer + 1) % step === 0);
+  const isExpert = Array.from(
+    { length: layers },
+    (_, layer) => !dense.includes(layer) && (layer + 1) % step === 0,
+  );
   if (layers > 0 && !isExpert.includes(true) && !Number.isNaN(step)) {
-    const message = 'decoder_sparse_step and mlp_only_layers leave no layer with experts; that is not implemented.';
+    const message =
+      'decoder_sparse_step and mlp_only_layers leave no layer with experts; that is not implemented.';
     refuse(reader, 'mlp_only_layers', 'not-implemented', message);
   }
   return isExpert;

@@ -151,12 +151,24 @@ export const offValues: Readonly<Record<string, readonly unknown[]>> = {
 };
 
 /** Keys that change numbers and that one family's reader reads, though others refuse them. */
-const expertKeys = ['decoder_sparse_step', 'mlp_only_layers', 'moe_intermediate_size', 'norm_topk_prob', 'num_experts'];
+const expertKeys = [
+  'decoder_sparse_step',
+  'mlp_only_layers',
+  'moe_intermediate_size',
+  'norm_topk_prob',
+  'num_experts',
+];
 const routingKeys = ['num_experts_per_tok', 'num_local_experts'];
 const familyKeys: Readonly<Partial<Record<ModelFamily, ReadonlySet<string>>>> = {
   qwen3_moe: new Set([...expertKeys, ...routingKeys]),
   qwen2_moe: new Set([...expertKeys, ...routingKeys, 'shared_expert_intermediate_size', 'qkv_bias']),
   mixtral: new Set(routingKeys),
+  gemma2: new Set([
+    'attn_logit_softcapping',
+    'final_logit_softcapping',
+    'hidden_activation',
+    'query_pre_attn_scalar',
+  ]),
 };
 
 export function isKeyOfFamily(key: string, family: ModelFamily): boolean {
@@ -176,6 +188,7 @@ export const architectureOf: Readonly<Record<ModelFamily, string>> = {
   qwen3_moe: 'Qwen3MoeForCausalLM',
   qwen2_moe: 'Qwen2MoeForCausalLM',
   mixtral: 'MixtralForCausalLM',
+  gemma2: 'Gemma2ForCausalLM',
 };
 
 /**

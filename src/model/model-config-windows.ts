@@ -14,7 +14,8 @@ const windowRule = { min: 1, max: 2 ** 31 - 1, integer: true };
 /**
  * Keys that a query of each layer sees, itself included; 0 = all. transformers: mistral slides on every layer (an
  * absent key means 4096, null means none), mixtral too (absent: none), qwen3_moe with `use_sliding_window`; qwen2 and
- * qwen3 only with `use_sliding_window`, from `max_window_layers` on or as `layer_types` says; llama has no window.
+ * qwen3 only with `use_sliding_window`, from `max_window_layers` on or as `layer_types` says; gemma2 on every second
+ * layer, from the first on, or as `layer_types` says; llama has no window.
  */
 export function readLayerWindows(reader: ConfigReader, family: ModelFamily, numLayers: number): number[] {
   const layers = Number.isInteger(numLayers) ? numLayers : 0;
@@ -44,8 +45,11 @@ function familyWindows(
   const window = isExplicitlyNone
     ? 0
     : readNumber(reader, 'sliding_window', { ...windowRule, otherwise: 4096 });
+  if (family === 'gemma2')
+    return full.map((_, layer) => ((isSliding?.[layer] ?? layer % 2 === 0) ? window : 0));
   if (family === 'mistral' || family === 'mixtral') return full.map(() => window);
-  if (family === 'qwen3_moe' || family === 'qwen2_moe') return expertWindows(reader, family, full, window, isSliding);
+  if (family === 'qwen3_moe' || family === 'qwen2_moe')
+    return expertWindows(reader, family, full, window, isSliding);
   const first = readNumber(reader, 'max_window_layers', {
     min: 0,
     max: 100_000,

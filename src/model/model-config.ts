@@ -1,4 +1,5 @@
 import { readExperts } from './model-config-experts.ts';
+import { readGemma } from './model-config-gemma.ts';
 import {
   architectureOf,
   attentionBiasOff,
@@ -118,14 +119,15 @@ function readFacts(reader: ConfigReader, generation: ConfigReader, family: Model
   const heads = readHeads(reader, family);
   const rope = readRope(reader, maxPositions);
   const experts = readExperts(reader, family, numLayers);
-  checkConstants(reader);
+  const gemma = readGemma(reader, family, heads.hiddenSize);
+  checkConstants(reader, family);
   return {
     family,
     ...heads,
     numLayers,
     intermediateSize: readNumber(reader, 'intermediate_size', sizeRule),
     vocabSize,
-    tiedHead: readBoolean(reader, 'tie_word_embeddings', false),
+    tiedHead: readBoolean(reader, 'tie_word_embeddings', family === 'gemma2'),
     rmsNormEps: readNumber(reader, 'rms_norm_eps', { min: 1e-15, max: 0.1, otherwise: 1e-6 }),
     ropeTheta: rope.theta,
     ropeScaling: rope.scaling,
@@ -133,6 +135,7 @@ function readFacts(reader: ConfigReader, generation: ConfigReader, family: Model
     qkvBias: readQkvBias(reader, family),
     qkNorm: family === 'qwen3' || family === 'qwen3_moe',
     ...(experts === undefined ? {} : { experts }),
+    ...(gemma === undefined ? {} : { gemma }),
     layerWindows: readLayerWindows(reader, family, numLayers),
     bosTokenId: readBosTokenId(reader, generation, family, vocabSize),
     eosTokenIds: readEosTokenIds(reader, generation, family, vocabSize),
@@ -164,7 +167,15 @@ function readHeads(reader: ConfigReader, family: ModelFamily): Heads {
 /** Class defaults of transformers where the key is absent; null means as many as query heads, everywhere. */
 function defaultKvHeads(reader: ConfigReader, family: ModelFamily, numHeads: number): number {
   if (family === 'llama' || ownValue(reader, 'num_key_value_heads') === null) return numHeads;
-  const ofClass = { mistral: 8, mixtral: 8, qwen3_moe: 4, qwen2_moe: 16, qwen2: 32, qwen3: 32 } as const;
+  const ofClass = {
+    mistral: 8,
+    mixtral: 8,
+    qwen3_moe: 4,
+    qwen2_moe: 16,
+    qwen2: 32,
+    qwen3: 32,
+    gemma2: 4,
+  } as const;
   return ofClass[family];
 }
 
@@ -174,9 +185,10 @@ function readHeadDim(
   hiddenSize: number,
   numHeads: number,
 ): number {
-  // Qwen3Config has a fixed default of 128; the others derive it.
-  const isFixed = family === 'qwen3' && ownValue(reader, 'head_dim') === undefined;
-  const otherwise = isFixed ? 128 : hiddenSize / numHeads;
+  // Qwen3Config has a fixed default of 128, Gemma2Config of 256; the others derive it.
+  const fixed = { qwen3: 128, gemma2: 256 } as const;
+  const isFixed = (family === 'qwen3' || family === 'gemma2') && ownValue(reader, 'head_dim') === undefined;
+  const otherwise = isFixed ? fixed[family] : hiddenSize / numHeads;
   const headDim = readNumber(reader, 'head_dim', { min: 2, max: 4096, integer: true, otherwise });
   if (Number.isNaN(headDim)) return headDim;
   if (!Number.isInteger(headDim)) {
@@ -193,9 +205,9 @@ function readHeadDim(
   return headDim;
 }
 
-function checkConstants(reader: ConfigReader): void {
+function checkConstants(reader: ConfigReader, family: ModelFamily): void {
   const activation = ownValue(reader, 'hidden_act');
-  if (activation !== undefined && activation !== 'silu') {
+  if (family !== 'gemma2' && activation !== undefined && activation !== 'silu') {
     refuse(
       reader,
       'hidden_act',

@@ -2,7 +2,16 @@
  * What a decoder-only model is, read from its Hugging Face `config.json` and normalised: transformers 4.x and
  * 5.x layouts give the same facts. Everything here changes numbers; nothing here is a preference.
  */
-export const modelFamilies = ['llama', 'mistral', 'qwen2', 'qwen3', 'qwen3_moe', 'qwen2_moe', 'mixtral'] as const;
+export const modelFamilies = [
+  'llama',
+  'mistral',
+  'qwen2',
+  'qwen3',
+  'qwen3_moe',
+  'qwen2_moe',
+  'mixtral',
+  'gemma2',
+] as const;
 export type ModelFamily = (typeof modelFamilies)[number];
 
 export type RopeScaling =
@@ -44,6 +53,19 @@ export interface ExpertFacts {
   readonly naming: 'mlp' | 'block_sparse_moe';
 }
 
+/**
+ * What Gemma-2 does besides: norm gains are stored as 1 less than they are, each half of a layer is normalised before and
+ * after, the gate is GELU (tanh), embeddings and scores are scaled, scores and logits are capped: cap · tanh(x / cap).
+ */
+export interface GemmaFacts {
+  /** √hidden_size, rounded to the number format that config.json names for the weights. */
+  readonly embeddingScale: number;
+  /** query_pre_attn_scalar^(-1/2). */
+  readonly attentionScale: number;
+  readonly attentionCap: number;
+  readonly finalCap: number;
+}
+
 export interface ModelFacts {
   readonly family: ModelFamily;
   readonly hiddenSize: number;
@@ -62,6 +84,8 @@ export interface ModelFacts {
   readonly qkNorm: boolean;
   /** Absent where every layer has one MLP. */
   readonly experts?: ExpertFacts;
+  /** Absent where a layer is norm, attention, norm, MLP, with nothing scaled or capped. */
+  readonly gemma?: GemmaFacts;
   /** Per layer: number of keys a query sees, itself included; 0 = all of them. */
   readonly layerWindows: readonly number[];
   readonly bosTokenId: number | null;

@@ -7,6 +7,7 @@ import type { GgufValue } from './gguf-format.ts';
 const architectures = {
   ...{ llama: 'llama', mistral: 'llama', mixtral: 'llama' },
   ...{ qwen2: 'qwen2', qwen2_moe: 'qwen2moe', qwen3: 'qwen3', qwen3_moe: 'qwen3moe' },
+  gemma2: 'gemma2',
 } as const;
 
 /** `general.file_type` (llama_ftype of llama.h): informative only. */
@@ -18,6 +19,8 @@ const fileTypes = { f32: 0, f16: 1, bf16: 32 } as const satisfies Record<FloatFo
  */
 export function ggufObstacle(facts: ModelFacts, context: number): string | undefined {
   if (facts.experts !== undefined) return 'no GGUF file with experts is written here yet';
+  if (facts.gemma !== undefined)
+    return 'llama.cpp computes GELU with a half-precision table and takes the query scale from the model size';
   const window = Math.min(...facts.layerWindows.filter((keys) => keys > 0));
   if (window < context) {
     return `llama.cpp reads no sliding window for ${facts.family} (window ${window}, context ${context})`;

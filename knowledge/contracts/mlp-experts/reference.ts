@@ -72,13 +72,20 @@ function mixExperts(unit: ReferenceCase, normed: Float64Array, experts: ExpertFa
     addWeighted(out, runMlp(gatherRows(normed, width, share.rows), own, width, experts.width), width, share);
   }
   if (experts.sharedWidth === 0) return out;
-  const shared = ['shared_gate_proj', 'shared_up_proj', 'shared_down_proj'].map((name) => matrixOf(unit, name));
+  const shared = ['shared_gate_proj', 'shared_up_proj', 'shared_down_proj'].map((name) =>
+    matrixOf(unit, name),
+  );
   const gate = linear(normed, matrixOf(unit, 'shared_expert_gate'), width);
   addWeighted(out, runMlp(normed, shared, width, experts.sharedWidth), width, sharedShare(gate));
   return out;
 }
 
-function runMlp(x: Float64Array, matrices: readonly Float64Array[], width: number, inner: number): Float64Array {
+function runMlp(
+  x: Float64Array,
+  matrices: readonly Float64Array[],
+  width: number,
+  inner: number,
+): Float64Array {
   const [gate, up, down] = matrices;
   return linear(gateUp(linear(x, gate!, width), linear(x, up!, width)), down!, inner);
 }

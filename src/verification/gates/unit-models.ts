@@ -125,7 +125,10 @@ function applyOverrides(base: ConfigInput, overrides: Overrides): ConfigInput {
   facts.ropeScaling = scaling as RopeScaling;
   if (base.facts.experts !== undefined) {
     const pattern = base.facts.experts.layers;
-    facts.experts = { ...experts, layers: Array.from({ length: layers }, (_, i) => pattern[i % pattern.length]) };
+    facts.experts = {
+      ...experts,
+      layers: Array.from({ length: layers }, (_, i) => pattern[i % pattern.length]),
+    };
   }
   return { ...base, ...limits, facts: facts as unknown as ModelFacts };
 }
