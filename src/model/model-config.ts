@@ -117,7 +117,7 @@ function readFacts(reader: ConfigReader, generation: ConfigReader, family: Model
   const maxPositions = readNumber(reader, 'max_position_embeddings', { ...sizeRule, max: 2 ** 31 - 1 });
   const numLayers = readNumber(reader, 'num_hidden_layers', { ...sizeRule, max: 1024 });
   const heads = readHeads(reader, family);
-  const rope = readRope(reader, maxPositions);
+  const rope = readRope(reader, maxPositions, family === 'mixtral' ? 1_000_000 : 10_000);
   const experts = readExperts(reader, family, numLayers);
   const gemma = readGemma(reader, family, heads.hiddenSize);
   checkConstants(reader, family);
@@ -128,7 +128,10 @@ function readFacts(reader: ConfigReader, generation: ConfigReader, family: Model
     intermediateSize: readNumber(reader, 'intermediate_size', sizeRule),
     vocabSize,
     tiedHead: readBoolean(reader, 'tie_word_embeddings', family === 'gemma2'),
-    rmsNormEps: readNumber(reader, 'rms_norm_eps', { min: 1e-15, max: 0.1, otherwise: 1e-6 }),
+    rmsNormEps: readNumber(reader, 'rms_norm_eps', {
+      ...{ min: 1e-15, max: 0.1 },
+      otherwise: family === 'mixtral' ? 1e-5 : 1e-6,
+    }),
     ropeTheta: rope.theta,
     ropeScaling: rope.scaling,
     maxPositions,

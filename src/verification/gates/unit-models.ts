@@ -1,5 +1,5 @@
 import { AppError } from '../../model/errors.ts';
-import type { ExpertFacts, ModelFacts, RopeScaling } from '../../model/model-facts.ts';
+import type { ExpertFacts, GemmaFacts, ModelFacts, RopeScaling } from '../../model/model-facts.ts';
 import type { ConfigInput, EngineUnderTest } from '../gate-context.ts';
 
 type Overrides = Readonly<Record<string, number | boolean | string>>;
@@ -85,6 +85,12 @@ const expertOf: Readonly<Record<string, keyof ExpertFacts>> = {
   expert_size: 'width',
   normalise_experts: 'isNormalised',
 };
+const gemmaOf: Readonly<Record<string, keyof GemmaFacts>> = {
+  embedding_scale: 'embeddingScale',
+  attention_scale: 'attentionScale',
+  attention_cap: 'attentionCap',
+  final_cap: 'finalCap',
+};
 const limitOf: Readonly<Record<string, keyof ConfigInput>> = {
   num_threads: 'threads',
   vector_width: 'vectorWidth',
@@ -107,9 +113,11 @@ function applyOverrides(base: ConfigInput, overrides: Overrides): ConfigInput {
   const limits: Record<string, unknown> = {};
   const scaling: Record<string, unknown> = { ...base.facts.ropeScaling };
   const experts: Record<string, unknown> = { ...base.facts.experts };
+  const gemma: Record<string, unknown> = { ...base.facts.gemma };
   for (const [name, value] of Object.entries(overrides)) {
     if (factOf[name] !== undefined) facts[factOf[name]] = value;
     else if (expertOf[name] !== undefined) experts[expertOf[name]] = value;
+    else if (gemmaOf[name] !== undefined) gemma[gemmaOf[name]] = value;
     else if (limitOf[name] !== undefined) limits[limitOf[name]] = value;
     // Only scalings of the engine's kind have a realization in it; constants of another kind don't apply.
     else if (scalingOf[name] !== undefined && scalingOf[name] in scaling) scaling[scalingOf[name]] = value;
@@ -123,6 +131,7 @@ function applyOverrides(base: ConfigInput, overrides: Overrides): ConfigInput {
   const layers = Number(facts.numLayers);
   facts.layerWindows = windowsFor(base.facts, layers, overrides.layer_windows);
   facts.ropeScaling = scaling as RopeScaling;
+  if (base.facts.gemma !== undefined) facts.gemma = gemma;
   if (base.facts.experts !== undefined) {
     const pattern = base.facts.experts.layers;
     facts.experts = {

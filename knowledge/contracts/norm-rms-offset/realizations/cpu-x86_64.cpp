@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// norm.rms-offset: out[rows, n] = x / sqrt(mean(x^2) + eps) * (1 + gain), f32; squares summed in 2 * `lanes` chains (one f32 chain
-// would lose 1e-5 at n = 8192). Target: any x86-64; max |error| 1e-6 * |out|.
+// norm.rms-offset: out[rows, n] = x / sqrt(mean(x^2) + eps) * (1 + gain), f32; squares summed in 2 * `lanes` chains (one
+// f32 chain would lose 1e-5 at n = 8192). Target: any x86-64; max |error| 1e-6 * |out|.
 // applies: hardware.platform=cpu-x86_64
 // requires: runtime.vectors
 #include "norm_rms.h"
