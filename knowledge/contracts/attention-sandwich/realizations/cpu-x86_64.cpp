@@ -3,6 +3,7 @@
 // weights in the engine's format; q, k and v are one matrix, so the input is read once.
 // Target: any x86-64; max |error| 1e-5 * |hidden|.
 // applies: hardware.platform=cpu-x86_64, model.qkv_bias=false, model.qk_norm=false
+// fuses: linear.dense
 #include "attention_block.h"
 #include "attention_core.h"
 #include "linear_dense.h"
@@ -44,7 +45,7 @@ void attention_block(Context& ctx, int num_rows, const Row* rows, View hidden, c
   rope(ctx, num_rows, rows, k, config::num_kv_heads, *weights.table);
   kv_append(ctx, num_rows, rows, k, qkv.slice(query_columns + kv_columns, kv_columns), kv, layer);
   attention(ctx, num_rows, rows, attended, q, kv, layer);
-  // What was normalised before has been read; its place holds what is normalised after.
+  // What was normalised before has been read; its place holds what is normalised after. linear_add could not add it.
   linear(ctx, num_rows, normed, attended, weights.output);
   rms_norm(ctx, num_rows, normed, normed, memory_view(weights.norm_after, config::hidden_size));
   for (int row = 0; row < num_rows; ++row)

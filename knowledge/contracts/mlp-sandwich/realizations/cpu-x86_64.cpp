@@ -4,6 +4,7 @@
 // Target: any x86-64; max |error| 1e-5 * |hidden|.
 // applies: hardware.platform=cpu-x86_64
 // requires: runtime.vectors
+// fuses: linear.dense
 #include "mlp_gated.h"
 #include "linear_dense.h"
 #include "norm_rms.h"
@@ -49,7 +50,7 @@ void mlp_block(Context& ctx, int num_rows, View hidden, const MlpWeights& weight
       if (whole < width) activate(gate + whole, gate + width + whole, width - whole);
     }
   });
-  // What was normalised before has been read; its place holds what is normalised after.
+  // What was normalised before has been read; its place holds what is normalised after. linear_add could not add it.
   linear(ctx, num_rows, normed, gate_up.slice(0, width), weights.down);
   rms_norm(ctx, num_rows, normed, normed, memory_view(weights.norm_after, config::hidden_size));
   for (int row = 0; row < num_rows; ++row)
