@@ -40,7 +40,9 @@ export function loadContractFolder(
     return { problems: [...findUnexpectedFiles(tree, folder, headerOfFolder(folder)), missing] };
   }
   const front = readFrontMatter(page);
-  const headerName = headerNameOf(folder, front.value?.stands_for);
+  // Of one that stands for another, whatever it says; checkNames compares.
+  const headerName =
+    front.value?.stands_for === undefined ? headerOfFolder(folder) : front.value.provides.header;
   const problems: Problem[] = [...findUnexpectedFiles(tree, folder, headerName), ...front.problems];
   const header = tree.get(`${root}${headerName}`);
   if (header === undefined) problems.push(missingFile(`${root}${headerName}`, 'the contract has no header'));
