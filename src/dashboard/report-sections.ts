@@ -1,6 +1,7 @@
 import { Benchmark, type SpeedTest } from '../model/benchmark.ts';
+import { goalRemark } from '../model/device-words.ts';
 import { type Html, type HtmlValue, html } from '../model/html.ts';
-import type { Finding, GateResult, GoalVerdict, Report, VerdictOutcome } from '../model/report.ts';
+import type { Finding, GateResult, GoalVerdict, Report } from '../model/report.ts';
 import { grouped, short } from '../model/show-number.ts';
 import { placeWords, verdictWords } from '../model/show-verdict.ts';
 import type { GithubLinks } from './github-links.ts';
@@ -31,14 +32,15 @@ export function showFigure(value: number | null): string {
   return Number.isInteger(value) ? grouped(value) : short(value);
 }
 
-export function showGoals({ goals, verdict }: Report): Html | false {
+export function showGoals(report: Report): Html | false {
+  const { goals } = report;
   if (goals.length === 0) return false;
   const rows = goals.map((goal) => [
     html`<code>${goal.metric}</code>`,
     html`<code>${goal.written}</code>`,
     showFigure(goal.measured),
     showFigure(goal.baseline),
-    html`${showWord(goal.status)}${showNote(goal, verdict)}`,
+    html`${showWord(goal.status)}${showNote(goal, report)}`,
   ]);
   const columns = [
     { head: 'Goal' },
@@ -50,9 +52,9 @@ export function showGoals({ goals, verdict }: Report): Html | false {
   return html`<h2>Goals</h2>\n${showTable(columns, rows)}`;
 }
 
-function showNote({ status, note }: GoalVerdict, verdict: VerdictOutcome): Html | false {
-  const isForWantOfDevice = status === 'not-measured' && verdict === 'not-run-on-device';
-  const shown = isForWantOfDevice ? verdictWords[verdict] : note;
+function showNote(goal: GoalVerdict, report: Report): Html | false {
+  const isForWantOfDevice = goal.status === 'not-measured' && report.verdict === 'not-run-on-device';
+  const shown = isForWantOfDevice ? verdictWords[report.verdict] : (goalRemark(goal, report) ?? goal.note);
   return shown !== null && html`<br><span class="soft">${shown}</span>`;
 }
 

@@ -1,4 +1,5 @@
 import { Benchmark } from '../model/benchmark.ts';
+import { goalRemark } from '../model/device-words.ts';
 import { codeSpan, inlineText } from '../model/escape-text.ts';
 import { type Metric, type MetricName, metrics } from '../model/metrics.ts';
 import type { GoalVerdict, Report } from '../model/report.ts';
@@ -80,9 +81,13 @@ const verdictWords: Readonly<Record<GoalVerdict['status'], string>> = {
   'not-measured': '⚠️ not measured',
 };
 
-function goalInWords({ status, note }: GoalVerdict, { verdict }: Report): string {
-  if (status !== 'not-measured') return verdictWords[status];
-  const why = verdict === 'not-run-on-device' ? outcomeWords[verdict] : note;
+function goalInWords(goal: GoalVerdict, report: Report): string {
+  const { status, note } = goal;
+  if (status !== 'not-measured') {
+    const remark = goalRemark(goal, report);
+    return remark === undefined ? verdictWords[status] : `${verdictWords[status]} (${remark})`;
+  }
+  const why = report.verdict === 'not-run-on-device' ? outcomeWords[report.verdict] : note;
   return why === null ? verdictWords[status] : `${verdictWords[status]}: ${inlineText(why, 160)}`;
 }
 

@@ -112,7 +112,7 @@ function choose(
   }
   if (provides.header_only === true)
     return { status: 'header-only', reason: 'The header is the whole contract.', requires: [] };
-  if (by.taken.has(id) && target['hardware.platform'] === 'cuda') return refuseAgent(id);
+  if (by.taken.has(id) && target['hardware.platform'] === 'cuda') return refuseAgent(`${id}: left to agents`);
   if (by.taken.has(id)) return leaveToAgent(contract, target, by.fill!, by.vectors);
   if (by.replacedBy !== undefined)
     return { status: 'replaced', reason: `Filled by the realization of ${by.replacedBy}.`, requires: [] };
@@ -120,7 +120,7 @@ function choose(
   if (realization !== undefined)
     return { status: 'realization', realization, reason, requires: realization.requires };
   if (by.fill === undefined) return { status: 'missing', reason, requires: [] };
-  if (target['hardware.platform'] === 'cuda') return refuseAgent(id);
+  if (target['hardware.platform'] === 'cuda') return refuseAgent(reason);
   const requires = sharedRequirements(contract, target, by.vectors);
   return by.fill.hasModel
     ? { status: 'agent', reason: `${reason}. An agent writes it from the contract.`, requires }
@@ -128,8 +128,8 @@ function choose(
 }
 
 /** What agents are told and what checks their code knows processors only. */
-function refuseAgent(id: string): Choice {
-  return { status: 'missing', reason: `${id}: agents write no parts for cuda yet`, requires: [] };
+function refuseAgent(why: string): Choice {
+  return { status: 'missing', reason: `${why}; agents write no parts for cuda yet`, requires: [] };
 }
 
 /** What every realization of a contract for this platform needs: one for another target of it will need it too. */

@@ -86,6 +86,8 @@ interface Trial {
   readonly sanitize: boolean;
   /** Run all the gates given, or only up to the first red one. */
   readonly stopAtFirstFailure: boolean;
+  /** Only the unit gate of the changed contract, or of the first one that is made of it. */
+  readonly nearest?: boolean;
 }
 
 /**
@@ -101,6 +103,15 @@ function withAffectedGates(engine: EngineUnderTest, changed: string): EngineUnde
   return { ...engine, contracts };
 }
 
+/** Of the unit gates that remain, only the first: contracts stand in the order of their requirements. */
+function withNearestGate(engine: EngineUnderTest): EngineUnderTest {
+  const nearest = engine.contracts.find(({ gate }) => gate !== null);
+  return {
+    ...engine,
+    contracts: engine.contracts.map((entry) => (entry === nearest ? entry : { ...entry, gate: null })),
+  };
+}
+
 /** Composes the mutant, runs the gates on it and removes it. */
 export async function judgeMutant(trial: Trial): Promise<readonly GateResult[]> {
   const { subject, contract, change } = trial;
@@ -111,8 +122,9 @@ export async function judgeMutant(trial: Trial): Promise<readonly GateResult[]> 
   try {
     const folder = join(scratch, 'engine');
     await writeEngine(composePrepared(prepared), folder);
+    const engine = withAffectedGates(engineUnderTest(prepared, folder), contract);
     const { gates } = await verifyEngine({
-      engine: withAffectedGates(engineUnderTest(prepared, folder), contract),
+      engine: trial.nearest === true ? withNearestGate(engine) : engine,
       checkpointFolder: subject.checkpointFolder,
       toolchain: subject.toolchain,
       runSeed: trial.runSeed,
@@ -156,6 +168,19 @@ const cheapGates: readonly GateName[] = [
   'determinism',
 ];
 
+/** Passes one after another, up to the first with a red gate: what the last of them said. */
+async function firstRed<Pass>(
+  passes: readonly Pass[],
+  judge: (pass: Pass) => Promise<readonly GateResult[]>,
+): Promise<readonly GateResult[]> {
+  let gates: readonly GateResult[] = [];
+  for (const pass of passes) {
+    gates = await judge(pass);
+    if (gates.some((gate) => gate.status === 'failed')) break;
+  }
+  return gates;
+}
+
 /** Hand-made mutations must be localised, so the unit gate, which is the most specific, comes first. */
 export async function tryHandMade(
   entry: SabotageEntry,
@@ -169,16 +194,16 @@ export async function tryHandMade(
     change: (text: string) => applyEdits(text, entry),
     runSeed,
   };
-  const specific = await judgeMutant({
-    ...common,
-    gates: ['static', 'build', 'ledger', 'unit'],
-    sanitize: false,
-    stopAtFirstFailure: true,
-  });
-  const isSeen = specific.some((gate) => gate.status === 'failed');
-  const gates = isSeen
-    ? specific
-    : await judgeMutant({ ...common, gates: cheapGates, sanitize: true, stopAtFirstFailure: true });
+  const specific = ['static', 'build', 'ledger', 'unit'] as const;
+  const passes = [
+    // Without the engine as a whole, whose build takes longer than everything that the nearest gate does.
+    { gates: ['static', 'unit'] as const, sanitize: false, nearest: true },
+    { gates: specific, sanitize: false },
+    { gates: cheapGates, sanitize: true },
+  ];
+  const gates = await firstRed(passes, (pass) =>
+    judgeMutant({ ...common, ...pass, stopAtFirstFailure: true }),
+  );
   return toOutcome(gates, subject.name, entry, [entry.contract, ...entry.also], started);
 }
 
@@ -197,11 +222,7 @@ export async function tryMechanical(
     { gates: ['build', 'unit'] as const, sanitize: false },
     { gates: ['build', 'ledger', 'edges'] as const, sanitize: true },
   ];
-  let gates: readonly GateResult[] = [];
-  for (const pass of passes) {
-    gates = await judgeMutant({ ...common, ...pass });
-    if (gates.some((gate) => gate.status === 'failed')) break;
-  }
+  const gates = await firstRed(passes, (pass) => judgeMutant({ ...common, ...pass }));
   const id = `${place.contract}/${place.realization}:${mutation.line} ${mutation.kind}`;
   const says = `${mutation.original.slice(0, 80)} → ${mutation.replacement.slice(0, 80)}`;
   return toOutcome(gates, subject.name, { id, says, ...place }, [place.contract], started);

@@ -1,4 +1,4 @@
-import { deviceRemark, emulationWords, notRunWords } from '../model/device-words.ts';
+import { deviceRemark, emulationWords, goalRemark, notRunWords } from '../model/device-words.ts';
 import { codeSpan, inlineText } from '../model/escape-text.ts';
 import type { Finding, GateResult, GoalVerdict, Measurements, Report } from '../model/report.ts';
 import { verdictWords } from '../model/show-verdict.ts';
@@ -47,9 +47,10 @@ function findingLine({ gate, contract, file, line, message }: Finding): string {
   return `- ${gate}${contract === null ? '' : ` · ${inlineText(contract)}`}${place}: ${inlineText(message)}`;
 }
 
-function goalRow(goal: GoalVerdict): string {
+function goalRow(goal: GoalVerdict, report: Report): string {
+  const remark = goalRemark(goal, report);
   const measured = goal.measured === null ? (goal.note ?? '-') : figure(goal.measured);
-  return `| ${inlineText(goal.metric)} | ${codeSpan(goal.written, 'cell')} | ${inlineText(measured)} | ${goal.status} |`;
+  return `| ${inlineText(goal.metric)} | ${codeSpan(goal.written, 'cell')} | ${inlineText(measured)} | ${goal.status}${remark === undefined ? '' : ` (${remark})`} |`;
 }
 
 /** What nothing was said about, and what little was said, for want of a GPU; empty where it was not wanting. */
@@ -103,7 +104,7 @@ export function renderReport(report: Report): string {
       '',
       '| metric | asked | measured | outcome |',
       '|---|---|---|---|',
-      ...report.goals.map(goalRow),
+      ...report.goals.map((goal) => goalRow(goal, report)),
       '',
     );
   }

@@ -49,7 +49,7 @@ describe('a CUDA engine that the real harness judges on a machine without a GPU'
           const [found] = await app.store.listRuns({ limit: 1 });
           return found !== undefined && !isOpen(found.state) ? found : undefined;
         },
-        verdictSeconds,
+        2 * verdictSeconds,
       );
       expect([run.state.failure, run.state.status]).toEqual([undefined, 'unverified']);
       const report = (await app.store.readDocument(run.id, 'report'))!;
@@ -70,6 +70,6 @@ describe('a CUDA engine that the real harness judges on a machine without a GPU'
       expect(pull.draft).toBe(true);
       expect(world.watch.problems).toEqual([]);
     },
-    verdictSeconds * 1000 + 60_000,
+    2 * verdictSeconds * 1000 + 60_000,
   );
 });

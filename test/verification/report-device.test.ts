@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { renderGoals } from '../../src/delivery/goals.ts';
 import { emulationWords, noDeviceReason, notRunWords } from '../../src/model/device-words.ts';
 import { evaluateGoals, judgeFidelity } from '../../src/model/judge-goals.ts';
 import { type GateResult, Report, type ReportDevice } from '../../src/model/report.ts';
@@ -43,6 +44,16 @@ test('a report without a device is neither passed nor failed, and names every ga
   expect(report.goals.map(({ status, note }) => [status, note])).toEqual(
     report.goals.map(() => ['not-measured', notRunWords]),
   );
+});
+
+test('fidelity that an emulated engine reached is not called met without a word about where', () => {
+  const emulated = withoutDevice((gate) => {
+    const before = measured.gates.find((own) => own.gate === gate.gate)!;
+    return gate.gate === 'logits' ? { ...before, ranOn: 'emulation' } : gate;
+  });
+  expect(emulated.goals.map(({ status }) => status)).toEqual(['met', 'met']);
+  expect(renderReport(emulated).match(/\| met \(host emulation: arithmetic only\) \|/g)).toHaveLength(2);
+  expect(renderGoals(emulated).match(/✅ met \(host emulation: arithmetic only\)/g)).toHaveLength(2);
 });
 
 test('the page says what was not run on a device, and what ran in host emulation only', () => {

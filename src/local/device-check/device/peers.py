@@ -7,10 +7,10 @@ import select
 import sys
 import time
 
-from gates import finding
 from measures import argmax, distance, divergence, doubles
 from protocol import Engine, EngineFailure, floats
 from speeds import Evictor, Timer, speed, too_fast
+from subject import finding
 
 REPEATS = 3
 REFERENCE_TOKENS = 6

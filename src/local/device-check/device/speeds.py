@@ -5,9 +5,9 @@ import dataclasses
 import subprocess
 
 import machine
-from gates import finding
 from measures import median
 from protocol import Engine, floats
+from subject import finding
 
 REPEATS = 5
 PHYSICS_MARGIN = 1.25

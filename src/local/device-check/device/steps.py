@@ -9,11 +9,12 @@ import time
 from collections.abc import Callable
 
 import machine
-from gates import GATES, Subject, finding
+from gates import GATES
 from parallel import each
 from peers import compare_with_torch
 from protocol import EngineFailure
 from speeds import Evictor, Tools, measure_shape, too_fast
+from subject import Subject, finding
 from summary import summarize
 from units import run_unit
 from weights import write_weights

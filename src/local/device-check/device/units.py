@@ -7,8 +7,8 @@ import os
 import struct
 
 import machine
-from gates import finding
 from measures import distance, doubles, nmse
+from subject import finding
 
 CODES = {"f": ("f", 4), "d": ("d", 8), "i": ("i", 4), "u": ("B", 1)}
 
