@@ -1,4 +1,6 @@
+import { feedForwardFloats } from '../model/arithmetic.ts';
 import { type ConfigConstant, configConstants } from '../model/config-constants.ts';
+import { gatedNames } from '../model/expected-tensors.ts';
 import { expectedConfig, ignoredKeys, nullIsValueKeys } from '../model/model-config-keys.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
 
@@ -40,6 +42,12 @@ function configValues(input: ConfigInput): Readonly<Record<ConfigConstant, Confi
     num_kv_heads: facts.numKvHeads,
     head_dim: facts.headDim,
     intermediate_size: facts.intermediateSize,
+    mlp_floats: feedForwardFloats(facts),
+    ...expertValues(facts),
+    embedding_scale: facts.gemma?.embeddingScale ?? 1,
+    attention_scale: facts.gemma?.attentionScale ?? 1 / Math.sqrt(facts.headDim),
+    attention_cap: facts.gemma?.attentionCap ?? 0,
+    final_cap: facts.gemma?.finalCap ?? 0,
     vocab_size: facts.vocabSize,
     rms_norm_eps: facts.rmsNormEps,
     rope_theta: facts.ropeTheta,
@@ -52,6 +60,21 @@ function configValues(input: ConfigInput): Readonly<Record<ConfigConstant, Confi
     model_config: expectedConfig(input.modelConfig ?? {}),
     ignored_config_keys: listKeys(ignoredKeys),
     null_config_keys: listKeys(nullIsValueKeys),
+  };
+}
+
+/** Without experts nothing names these; a source that does so in a branch which the compiler drops still compiles. */
+function expertValues({ experts, numLayers }: ModelFacts) {
+  const naming = experts?.naming ?? 'mlp';
+  const [gate, up, down] = gatedNames[naming];
+  return {
+    num_experts: experts?.count ?? 1,
+    experts_per_token: experts?.perToken ?? 1,
+    expert_size: experts?.width ?? 1,
+    shared_expert_size: experts?.sharedWidth ?? 0,
+    normalise_experts: experts?.isNormalised ?? false,
+    expert_layers: experts?.layers.map(Number) ?? new Array<number>(numLayers).fill(0),
+    ...{ expert_prefix: `${naming}.`, expert_gate_name: gate, expert_up_name: up, expert_down_name: down },
   };
 }
 

@@ -3,6 +3,7 @@ import { type FailureMode, namedGates } from '../model/failure-mode.ts';
 import type { Problem } from '../model/problem.ts';
 import { canOverlap } from '../model/target.ts';
 import { symbolName } from './check-contract.ts';
+import { checkStandIn } from './check-stand-in.ts';
 import type { LoadedContract } from './contract-folder.ts';
 import { compareBytes } from './read-tree.ts';
 
@@ -21,6 +22,7 @@ export function checkReferences(
       ...checkFailureModeNames(entry, modeNames),
       ...checkIncludes(entry, byId),
       ...checkEvidence(entry),
+      ...checkStandIn(entry, byId),
     ]),
     ...checkClaims(contracts),
     ...checkCycles(byId),
@@ -157,11 +159,11 @@ function checkClaims(contracts: readonly LoadedContract[]): Problem[] {
   }
   return [...claims].flatMap(([name, owners]) =>
     owners.slice(1).flatMap((entry, index): Problem[] => {
-      const rival = owners
-        .slice(0, index + 1)
-        .find((other) =>
-          canOverlap(other.contract.frontMatter.applies_when, entry.contract.frontMatter.applies_when),
-        );
+      const rival = owners.slice(0, index + 1).find((other) => {
+        const [a, b] = [other.contract.frontMatter, entry.contract.frontMatter];
+        if (a.stands_for === b.id || b.stands_for === a.id) return false;
+        return canOverlap(a.applies_when, b.applies_when);
+      });
       if (rival === undefined) return [];
       const message = `${name} is also claimed by ${rival.contract.frontMatter.id}; an interface belongs to one contract`;
       return [

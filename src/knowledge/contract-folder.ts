@@ -19,6 +19,11 @@ export function idOfFolder(folder: string): string {
   return folder.replace('-', '.');
 }
 
+/** The header of a contract's folder; one that stands for another contract provides that one's. */
+function headerNameOf(folder: string, standsFor: string | undefined): string {
+  return headerOfFolder(standsFor?.replace('.', '-') ?? folder);
+}
+
 export function headerOfFolder(folder: string): string {
   return `${folder.replaceAll('-', '_')}.h`;
 }
@@ -29,17 +34,18 @@ export function loadContractFolder(
   folder: string,
 ): { readonly loaded?: LoadedContract; readonly problems: readonly Problem[] } {
   const root = `contracts/${folder}/`;
-  const problems: Problem[] = [...findUnexpectedFiles(tree, folder)];
   const page = tree.get(`${root}contract.md`);
   if (page === undefined) {
-    problems.push(missingFile(`${root}contract.md`, 'every contract folder needs one'));
-    return { problems };
+    const missing = missingFile(`${root}contract.md`, 'every contract folder needs one');
+    return { problems: [...findUnexpectedFiles(tree, folder, headerOfFolder(folder)), missing] };
   }
   const front = readFrontMatter(page);
-  problems.push(...front.problems);
-  const header = tree.get(`${root}${headerOfFolder(folder)}`);
-  if (header === undefined)
-    problems.push(missingFile(`${root}${headerOfFolder(folder)}`, 'the contract has no header'));
+  // Of one that stands for another, whatever it says; checkNames compares.
+  const headerName =
+    front.value?.stands_for === undefined ? headerOfFolder(folder) : front.value.provides.header;
+  const problems: Problem[] = [...findUnexpectedFiles(tree, folder, headerName), ...front.problems];
+  const header = tree.get(`${root}${headerName}`);
+  if (header === undefined) problems.push(missingFile(`${root}${headerName}`, 'the contract has no header'));
   const gate = readYamlFile(tree.get(`${root}gate.yaml`), Gate);
   const evidence = readYamlFile(tree.get(`${root}evidence.yaml`), z.array(Evidence));
   const realizations = readRealizations(tree, root, idOfFolder(folder));
@@ -52,7 +58,7 @@ export function loadContractFolder(
     folder,
     frontMatter: front.value,
     body: front.body,
-    header: { name: headerOfFolder(folder), text: header.text, sha256: header.sha256 },
+    header: { name: headerName, text: header.text, sha256: header.sha256 },
     gate: gate.value,
     shim: shim === undefined ? undefined : { text: shim.text, sha256: shim.sha256 },
     hasReference: reference !== undefined,
@@ -100,16 +106,18 @@ function checkNames(folder: string, front: ContractFrontMatter, yaml: YamlText, 
   const problems: Problem[] = [];
   const expect = (path: string[], found: string, expected: string, code: string) => {
     if (found === expected) return;
-    const message = `expected ${expected} from the folder name ${folder}, found ${found}`;
+    const from = code === 'header-not-folder' ? (front.stands_for ?? folder) : folder;
+    const message = `expected ${expected} from the folder name ${from.replace('.', '-')}, found ${found}`;
     problems.push({ severity: 'error', code, file, ...yaml.locate(path), path: path.join('.'), message });
   };
   expect(['id'], front.id, idOfFolder(folder), 'id-not-folder');
-  expect(['provides', 'header'], front.provides.header, headerOfFolder(folder), 'header-not-folder');
+  const header = headerNameOf(folder, front.stands_for);
+  expect(['provides', 'header'], front.provides.header, header, 'header-not-folder');
   return problems;
 }
 
-function findUnexpectedFiles(tree: Tree, folder: string): Problem[] {
-  const known = new Set(['contract.md', headerOfFolder(folder), 'gate.yaml', 'shim.cpp', 'evidence.yaml']);
+function findUnexpectedFiles(tree: Tree, folder: string, header: string): Problem[] {
+  const known = new Set(['contract.md', header, 'gate.yaml', 'shim.cpp', 'evidence.yaml']);
   const root = `contracts/${folder}/`;
   return [...tree.keys()]
     .filter((path) => path.startsWith(root))

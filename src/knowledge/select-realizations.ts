@@ -37,14 +37,15 @@ const howToConfigure = '`metainfer build --llm` on the command line, METAINFER_L
  */
 export function selectRealizations(catalog: Catalog, target: Target, fill?: Filling): Selection {
   const byId = new Map(catalog.contracts.map((contract) => [contract.frontMatter.id, contract]));
+  const resolve = findStandIns(catalog, target);
   const taken = fill === undefined ? new Set<string>() : takenByAgents(catalog, fill);
-  const replacedBy = findReplacements(byId, target, taken);
+  const replacedBy = findReplacements(byId, target, taken, resolve);
   const chosen = new Map<string, SelectedContract>();
   const next = new Map<string, readonly string[]>();
   const missing: string[] = [];
   const unwritten: string[] = [];
   const open: { readonly id: string; readonly from: string }[] = rootIds.map((id) => ({
-    id,
+    id: resolve(id),
     from: 'every engine',
   }));
   for (let entry = open.shift(); entry !== undefined; entry = open.shift()) {
@@ -62,7 +63,9 @@ export function selectRealizations(catalog: Catalog, target: Target, fill?: Fill
     });
     if (choice.wantsModel === true) unwritten.push(id);
     if (choice.status === 'missing' && !(choice.wantsModel && taken.has(id))) missing.push(choice.reason);
-    const required = requirementsOf(contract, choice, byId);
+    const required = sorted(requirementsOf(contract, choice, byId).map(resolve)).filter(
+      (other) => other !== id,
+    );
     const { status, reason, realization } = choice;
     chosen.set(id, { contract, realization, status, reason, requires: required });
     next.set(id, required);
@@ -167,18 +170,29 @@ function leaveToAgent(contract: Contract, target: Target, fill: Filling, vectors
       };
 }
 
+/** Contract id → the contract that takes its place for this target, or the same id. */
+function findStandIns(catalog: Catalog, target: Target): (id: string) => string {
+  const standIns = new Map(
+    catalog.contracts.flatMap(({ frontMatter: { id, stands_for: replaced, applies_when: appliesWhen } }) =>
+      replaced !== undefined && firstMismatch(appliesWhen, target) === undefined ? [[replaced, id]] : [],
+    ),
+  );
+  return (id) => standIns.get(id) ?? id;
+}
+
 /** Contract id → the contract whose chosen realization also fills it. */
 function findReplacements(
   byId: ReadonlyMap<string, Contract>,
   target: Target,
   taken: ReadonlySet<string>,
+  resolve: (id: string) => string,
 ): Map<string, string> {
   const replacedBy = new Map<string, string>();
   for (const [id, contract] of byId) {
-    const isOut = replacedBy.has(id) || taken.has(id);
+    const isOut = replacedBy.has(id) || taken.has(id) || resolve(id) !== id;
     if (isOut || firstMismatch(contract.frontMatter.applies_when, target) !== undefined) continue;
     for (const replaced of chooseRealization(contract, target, taken).realization?.replaces ?? [])
-      replacedBy.set(replaced, id);
+      replacedBy.set(resolve(replaced), id);
   }
   return replacedBy;
 }

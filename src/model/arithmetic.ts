@@ -70,8 +70,20 @@ function activationBytes(facts: ModelFacts, { hardware, serving }: SizeInputs): 
 }
 
 /** Floats of one row inside a block. */
-function rowFloats({ numHeads, numKvHeads, headDim, intermediateSize }: ModelFacts) {
-  return { attention: (2 * numHeads + 2 * numKvHeads) * headDim, mlp: 2 * intermediateSize };
+function rowFloats(facts: ModelFacts) {
+  const { numHeads, numKvHeads, headDim } = facts;
+  return { attention: (2 * numHeads + 2 * numKvHeads) * headDim, mlp: feedForwardFloats(facts) };
+}
+
+/**
+ * Floats of scratch that one row takes in the feed-forward half, its normalised copy left out: gate and up; with experts
+ * also the rows gathered for one expert, what it makes of them, and the router's probabilities and choice.
+ */
+export function feedForwardFloats({ hiddenSize, intermediateSize, experts }: ModelFacts): number {
+  if (experts === undefined) return 2 * intermediateSize;
+  const dense = experts.layers.every((hasExperts) => hasExperts) ? 0 : intermediateSize;
+  const widest = Math.max(experts.width, experts.sharedWidth, dense);
+  return 2 * widest + 2 * hiddenSize + experts.count + experts.perToken + 1;
 }
 
 /** Of attention on a GPU: keys of one part of the cache, and floats for the sums of parts, unless one row needs more. */
@@ -119,7 +131,8 @@ export function computeArithmetic(facts: ModelFacts, constraints: SizeInputs): A
     parameters: count.total,
     matmulParameters: count.matmul,
     weightBytes,
-    weightBytesPerStep: bytesOf(count.total - count.untiedEmbedding, weights),
+    // Of experts, those of one token: more sequences may read more, but none can do with less.
+    weightBytesPerStep: bytesOf(count.total - count.untiedEmbedding - count.idle, weights),
     kvBytesPerToken,
     kvBytesTotal,
     activationBytes: activations,

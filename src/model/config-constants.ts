@@ -17,6 +17,28 @@ export const configConstants = {
   num_kv_heads: 'int',
   head_dim: 'int',
   intermediate_size: 'int',
+  /** Floats of scratch that one row takes in the feed-forward half, its normalised copy left out. */
+  mlp_floats: 'int',
+  num_experts: 'int',
+  experts_per_token: 'int',
+  /** Inner width of one expert. */
+  expert_size: 'int',
+  /** Inner width of the expert of every token; 0 where there is none. */
+  shared_expert_size: 'int',
+  /** Whether the chosen experts' probabilities are divided by their sum. */
+  normalise_experts: 'bool',
+  /** Per layer: 1 with experts, 0 with one MLP. */
+  expert_layers: 'std::array<int, num_layers>',
+  /** What a layer's experts are called in a checkpoint: the part in front of `gate` and `experts`, and the three matrices. */
+  expert_prefix: 'std::string_view',
+  expert_gate_name: 'std::string_view',
+  expert_up_name: 'std::string_view',
+  expert_down_name: 'std::string_view',
+  /** Factor of the embeddings; of the scores before their cap; the caps of scores and logits: cap · tanh(x / cap). */
+  embedding_scale: 'float',
+  attention_scale: 'float',
+  attention_cap: 'float',
+  final_cap: 'float',
   vocab_size: 'int',
   rms_norm_eps: 'float',
   rope_theta: 'double',

@@ -16,6 +16,11 @@ export const ContractFrontMatter = z.strictObject({
   layer: z.enum(['common', 'family', 'model', 'deployment']),
   summary: z.string().min(10).max(200),
   applies_when: predicate,
+  /**
+   * The contract whose interface this one provides with another meaning: where applies_when holds it takes that one's
+   * place, under that one's header name, for all who require it.
+   */
+  stands_for: contractId.optional(),
   provides: z.strictObject({
     header: z.string().regex(/^[a-z0-9_]+\.h$/),
     /** True where the header is the whole contract (types only) and no realization exists. */

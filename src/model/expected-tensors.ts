@@ -1,4 +1,4 @@
-import type { ModelFacts } from './model-facts.ts';
+import type { ExpertFacts, ModelFacts } from './model-facts.ts';
 
 /** A tensor that a Hugging Face checkpoint of these facts holds; linear weights are [out, in]. */
 export interface ExpectedTensor {
@@ -23,7 +23,7 @@ export function expectedTensors(facts: ModelFacts): ExpectedTensor[] {
 }
 
 function layerTensors(facts: ModelFacts, layer: number): ExpectedTensor[] {
-  const { hiddenSize: hidden, headDim, intermediateSize: inner } = facts;
+  const { hiddenSize: hidden, headDim } = facts;
   const [queries, keys] = [facts.numHeads * headDim, facts.numKvHeads * headDim];
   const biases = [
     ['q_proj.bias', queries],
@@ -35,7 +35,7 @@ function layerTensors(facts: ModelFacts, layer: number): ExpectedTensor[] {
     ['k_norm.weight', headDim],
   ] as const;
   const vectors = [...(facts.qkvBias ? biases : []), ...(facts.qkNorm ? norms : [])];
-  const tensors: readonly (readonly [string, readonly number[]])[] = [
+  const tensors: readonly NamedShape[] = [
     ['input_layernorm.weight', [hidden]],
     ['self_attn.q_proj.weight', [queries, hidden]],
     ['self_attn.k_proj.weight', [keys, hidden]],
@@ -43,11 +43,50 @@ function layerTensors(facts: ModelFacts, layer: number): ExpectedTensor[] {
     ['self_attn.o_proj.weight', [hidden, queries]],
     ...vectors.map(([name, size]) => [`self_attn.${name}`, [size]] as const),
     ['post_attention_layernorm.weight', [hidden]],
-    ['mlp.gate_proj.weight', [inner, hidden]],
-    ['mlp.up_proj.weight', [inner, hidden]],
-    ['mlp.down_proj.weight', [hidden, inner]],
+    ...(facts.gemma === undefined ? [] : sandwichNorms.map((name) => [name, [hidden]] as const)),
+    ...feedForwardTensors(facts, layer),
   ];
   return tensors.map(([name, shape]) => ({ name: `model.layers.${layer}.${name}`, shape }));
+}
+
+/** Beside the two that every layer has. */
+const sandwichNorms = ['pre_feedforward_layernorm.weight', 'post_feedforward_layernorm.weight'] as const;
+
+type NamedShape = readonly [string, readonly number[]];
+
+function feedForwardTensors(facts: ModelFacts, layer: number): readonly NamedShape[] {
+  const { hiddenSize: hidden, intermediateSize, experts } = facts;
+  if (experts?.layers[layer] !== true) return gatedTensors('mlp.', 'mlp', hidden, intermediateSize);
+  const { naming, sharedWidth } = experts;
+  const shared = 'mlp.shared_expert';
+  return [
+    [`${naming}.gate.weight`, [experts.count, hidden]],
+    ...Array.from({ length: experts.count }, (_, expert) =>
+      gatedTensors(`${naming}.experts.${expert}.`, naming, hidden, experts.width),
+    ).flat(),
+    ...(sharedWidth === 0 ? [] : gatedTensors(`${shared}.`, 'mlp', hidden, sharedWidth)),
+    ...(sharedWidth === 0 ? [] : [[`${shared}_gate.weight`, [1, hidden]] as const]),
+  ];
+}
+
+/** The three matrices of a gated MLP, as the checkpoints of each naming call them: gate, up, down. */
+export const gatedNames: Readonly<Record<ExpertFacts['naming'], readonly [string, string, string]>> = {
+  mlp: ['gate_proj', 'up_proj', 'down_proj'],
+  block_sparse_moe: ['w1', 'w3', 'w2'],
+};
+
+function gatedTensors(
+  prefix: string,
+  naming: ExpertFacts['naming'],
+  hidden: number,
+  inner: number,
+): readonly NamedShape[] {
+  const [gate, up, down] = gatedNames[naming];
+  return [
+    [`${prefix}${gate}.weight`, [inner, hidden]],
+    [`${prefix}${up}.weight`, [inner, hidden]],
+    [`${prefix}${down}.weight`, [hidden, inner]],
+  ];
 }
 
 export function elementCount(shape: readonly number[]): number {

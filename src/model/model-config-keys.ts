@@ -41,6 +41,7 @@ export const harmlessKeys: ReadonlySet<string> = new Set([
   'attention_dropout',
   'attn_pdrop',
   'bad_words_ids',
+  'cache_implementation',
   'cls_token_id',
   'decoder_start_token_id',
   'diversity_penalty',
@@ -71,6 +72,7 @@ export const harmlessKeys: ReadonlySet<string> = new Set([
   'num_return_sequences',
   'output_attentions',
   'output_hidden_states',
+  'output_router_logits',
   'output_scores',
   'pad_token_id',
   'prefix',
@@ -81,6 +83,8 @@ export const harmlessKeys: ReadonlySet<string> = new Set([
   'resid_pdrop',
   'return_dict',
   'return_dict_in_generate',
+  'router_aux_loss_coef',
+  'router_jitter_noise',
   'sep_token_id',
   'suppress_tokens',
   'begin_suppress_tokens',
@@ -137,16 +141,43 @@ export const offValues: Readonly<Record<string, readonly unknown[]>> = {
   query_pre_attn_scalar: [],
   residual_multiplier: [1],
   rope_interleaved: [false],
+  shared_expert_intermediate_size: [],
   text_config: [],
   tie_encoder_decoder: [false],
+  use_bidirectional_attention: [false],
   use_mrope: [false],
   use_parallel_residual: [false],
   vision_config: [],
 };
 
+/** Keys that change numbers and that one family's reader reads, though others refuse them. */
+const expertKeys = [
+  'decoder_sparse_step',
+  'mlp_only_layers',
+  'moe_intermediate_size',
+  'norm_topk_prob',
+  'num_experts',
+];
+const routingKeys = ['num_experts_per_tok', 'num_local_experts'];
+const familyKeys: Readonly<Partial<Record<ModelFamily, ReadonlySet<string>>>> = {
+  qwen3_moe: new Set([...expertKeys, ...routingKeys]),
+  qwen2_moe: new Set([...expertKeys, ...routingKeys, 'shared_expert_intermediate_size', 'qkv_bias']),
+  mixtral: new Set(routingKeys),
+  gemma2: new Set([
+    'attn_logit_softcapping',
+    'final_logit_softcapping',
+    'hidden_activation',
+    'query_pre_attn_scalar',
+  ]),
+};
+
+export function isKeyOfFamily(key: string, family: ModelFamily): boolean {
+  return familyKeys[family]?.has(key) === true;
+}
+
 /** qwen2 has q, k, v biases whatever the key says; the other families have none unless the key turns them on. */
 export function attentionBiasOff(family: ModelFamily): boolean {
-  return family === 'qwen2';
+  return family === 'qwen2' || family === 'qwen2_moe';
 }
 
 export const architectureOf: Readonly<Record<ModelFamily, string>> = {
@@ -154,6 +185,10 @@ export const architectureOf: Readonly<Record<ModelFamily, string>> = {
   mistral: 'MistralForCausalLM',
   qwen2: 'Qwen2ForCausalLM',
   qwen3: 'Qwen3ForCausalLM',
+  qwen3_moe: 'Qwen3MoeForCausalLM',
+  qwen2_moe: 'Qwen2MoeForCausalLM',
+  mixtral: 'MixtralForCausalLM',
+  gemma2: 'Gemma2ForCausalLM',
 };
 
 /**

@@ -38,11 +38,11 @@ export interface Rope {
 /**
  * Rotary settings of both layouts: transformers 4.x (`rope_theta` beside `rope_scaling`, type under `type` or
  * `rope_type`) and 5.x (`rope_parameters` holding all of it). Source: transformers 5 modeling_rope_utils.py,
- * `standardize_rope_params` and `_compute_*_parameters`.
+ * `standardize_rope_params` and `_compute_*_parameters`. `otherwise` is the base where a file names none.
  */
-export function readRope(reader: ConfigReader, maxPositions: number): Rope {
+export function readRope(reader: ConfigReader, maxPositions: number, otherwise: number): Rope {
   const key = pickDictionary(reader);
-  const outerTheta = readNumber(reader, 'rope_theta', thetaRule(10_000));
+  const outerTheta = readNumber(reader, 'rope_theta', thetaRule(otherwise));
   const value = key === undefined ? undefined : ownValue(reader, key);
   if (key === undefined || !isRecord(value)) return { theta: outerTheta, scaling: { kind: 'none' } };
   const inner: ConfigReader = { ...reader, values: value, prefix: `${reader.prefix}${key}.` };

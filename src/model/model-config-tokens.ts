@@ -1,9 +1,10 @@
 import { type ConfigReader, ownValue, refuse, show } from './model-config-reader.ts';
 import type { ModelFamily } from './model-facts.ts';
 
-/** LlamaConfig and MistralConfig name bos 1 and eos 2 where a file says nothing; the Qwen classes name none. */
-function hasClassDefaults(family: ModelFamily): boolean {
-  return family === 'llama' || family === 'mistral';
+/** What the classes of transformers name where a file says nothing; those of Qwen name none. */
+function classDefaults(family: ModelFamily): { readonly bos: number; readonly eos: number } | undefined {
+  if (family === 'gemma2') return { bos: 2, eos: 1 };
+  return family === 'llama' || family === 'mistral' || family === 'mixtral' ? { bos: 1, eos: 2 } : undefined;
 }
 
 export function readBosTokenId(
@@ -18,7 +19,8 @@ export function readBosTokenId(
   }
   const isSilent =
     ownValue(config, 'bos_token_id') === undefined && ownValue(generation, 'bos_token_id') === undefined;
-  return isSilent && hasClassDefaults(family) && vocabSize > 1 ? 1 : null;
+  const otherwise = classDefaults(family)?.bos ?? null;
+  return isSilent && otherwise !== null && vocabSize > otherwise ? otherwise : null;
 }
 
 /** Both files count: Llama-3 names further ends of a turn in generation_config.json only. */
@@ -31,7 +33,8 @@ export function readEosTokenIds(
   const ids = [config, generation].flatMap((reader) => readTokenIds(reader, 'eos_token_id', vocabSize));
   const isSilent =
     ownValue(config, 'eos_token_id') === undefined && ownValue(generation, 'eos_token_id') === undefined;
-  if (isSilent && hasClassDefaults(family) && vocabSize > 2) ids.push(2);
+  const otherwise = classDefaults(family)?.eos;
+  if (isSilent && otherwise !== undefined && vocabSize > otherwise) ids.push(otherwise);
   return [...new Set(ids)];
 }
 

@@ -1,4 +1,13 @@
-import { architectureOf, attentionBiasOff, harmlessKeys, offValues, readKeys } from './model-config-keys.ts';
+import { readExperts } from './model-config-experts.ts';
+import { readGemma } from './model-config-gemma.ts';
+import {
+  architectureOf,
+  attentionBiasOff,
+  harmlessKeys,
+  isKeyOfFamily,
+  offValues,
+  readKeys,
+} from './model-config-keys.ts';
 import {
   type ConfigReader,
   isAbsent,
@@ -75,7 +84,7 @@ function checkArchitecture(reader: ConfigReader, family: ModelFamily): void {
 /** Refuses every key that changes numbers and is on, and every key that nobody here has read about. */
 function checkKeys(reader: ConfigReader, family: ModelFamily): void {
   for (const key of Object.keys(reader.values)) {
-    if (readKeys.has(key) || harmlessKeys.has(key)) continue;
+    if (readKeys.has(key) || harmlessKeys.has(key) || isKeyOfFamily(key, family)) continue;
     const value = ownValue(reader, key);
     if (key === 'attention_bias') {
       if (value === null || value === attentionBiasOff(family)) continue;
@@ -108,25 +117,37 @@ function readFacts(reader: ConfigReader, generation: ConfigReader, family: Model
   const maxPositions = readNumber(reader, 'max_position_embeddings', { ...sizeRule, max: 2 ** 31 - 1 });
   const numLayers = readNumber(reader, 'num_hidden_layers', { ...sizeRule, max: 1024 });
   const heads = readHeads(reader, family);
-  const rope = readRope(reader, maxPositions);
-  checkConstants(reader);
+  const rope = readRope(reader, maxPositions, family === 'mixtral' ? 1_000_000 : 10_000);
+  const experts = readExperts(reader, family, numLayers);
+  const gemma = readGemma(reader, family, heads.hiddenSize);
+  checkConstants(reader, family);
   return {
     family,
     ...heads,
     numLayers,
     intermediateSize: readNumber(reader, 'intermediate_size', sizeRule),
     vocabSize,
-    tiedHead: readBoolean(reader, 'tie_word_embeddings', false),
-    rmsNormEps: readNumber(reader, 'rms_norm_eps', { min: 1e-15, max: 0.1, otherwise: 1e-6 }),
+    tiedHead: readBoolean(reader, 'tie_word_embeddings', family === 'gemma2'),
+    rmsNormEps: readNumber(reader, 'rms_norm_eps', {
+      ...{ min: 1e-15, max: 0.1 },
+      otherwise: family === 'mixtral' ? 1e-5 : 1e-6,
+    }),
     ropeTheta: rope.theta,
     ropeScaling: rope.scaling,
     maxPositions,
-    qkvBias: family === 'qwen2',
-    qkNorm: family === 'qwen3',
+    qkvBias: readQkvBias(reader, family),
+    qkNorm: family === 'qwen3' || family === 'qwen3_moe',
+    ...(experts === undefined ? {} : { experts }),
+    ...(gemma === undefined ? {} : { gemma }),
     layerWindows: readLayerWindows(reader, family, numLayers),
     bosTokenId: readBosTokenId(reader, generation, family, vocabSize),
     eosTokenIds: readEosTokenIds(reader, generation, family, vocabSize),
   };
+}
+
+/** qwen2_moe may switch its biases off; qwen2 always has them. */
+function readQkvBias(reader: ConfigReader, family: ModelFamily): boolean {
+  return family === 'qwen2_moe' ? readBoolean(reader, 'qkv_bias', true) : family === 'qwen2';
 }
 
 type Heads = Pick<ModelFacts, 'hiddenSize' | 'numHeads' | 'numKvHeads' | 'headDim'>;
@@ -149,7 +170,16 @@ function readHeads(reader: ConfigReader, family: ModelFamily): Heads {
 /** Class defaults of transformers where the key is absent; null means as many as query heads, everywhere. */
 function defaultKvHeads(reader: ConfigReader, family: ModelFamily, numHeads: number): number {
   if (family === 'llama' || ownValue(reader, 'num_key_value_heads') === null) return numHeads;
-  return family === 'mistral' ? 8 : 32;
+  const ofClass = {
+    mistral: 8,
+    mixtral: 8,
+    qwen3_moe: 4,
+    qwen2_moe: 16,
+    qwen2: 32,
+    qwen3: 32,
+    gemma2: 4,
+  } as const;
+  return ofClass[family];
 }
 
 function readHeadDim(
@@ -158,9 +188,10 @@ function readHeadDim(
   hiddenSize: number,
   numHeads: number,
 ): number {
-  // Qwen3Config has a fixed default of 128; the others derive it.
-  const isFixed = family === 'qwen3' && ownValue(reader, 'head_dim') === undefined;
-  const otherwise = isFixed ? 128 : hiddenSize / numHeads;
+  // Qwen3Config has a fixed default of 128, Gemma2Config of 256; the others derive it.
+  const fixed = { qwen3: 128, gemma2: 256 } as const;
+  const isFixed = (family === 'qwen3' || family === 'gemma2') && ownValue(reader, 'head_dim') === undefined;
+  const otherwise = isFixed ? fixed[family] : hiddenSize / numHeads;
   const headDim = readNumber(reader, 'head_dim', { min: 2, max: 4096, integer: true, otherwise });
   if (Number.isNaN(headDim)) return headDim;
   if (!Number.isInteger(headDim)) {
@@ -177,9 +208,9 @@ function readHeadDim(
   return headDim;
 }
 
-function checkConstants(reader: ConfigReader): void {
+function checkConstants(reader: ConfigReader, family: ModelFamily): void {
   const activation = ownValue(reader, 'hidden_act');
-  if (activation !== undefined && activation !== 'silu') {
+  if (family !== 'gemma2' && activation !== undefined && activation !== 'silu') {
     refuse(
       reader,
       'hidden_act',

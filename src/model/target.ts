@@ -10,6 +10,10 @@ export const targetKeys = [
   'model.norm',
   'model.attention',
   'model.mlp',
+  'model.shared_expert',
+  'model.layer_norms',
+  'model.embedding',
+  'model.logit_cap',
   'model.qkv_bias',
   'model.qk_norm',
   'model.tied_head',
@@ -33,11 +37,16 @@ export type TargetKey = (typeof targetKeys)[number];
 export type Predicate = Readonly<Partial<Record<TargetKey, TargetValue | readonly TargetValue[]>>>;
 
 export function toTarget(constraints: Constraints, facts: ModelFacts, tokenizer: TokenizerFacts): Target {
+  const isGemma = facts.gemma !== undefined;
   return {
     'model.family': facts.family,
-    'model.norm': 'rms',
-    'model.attention': 'gqa',
-    'model.mlp': 'gated_silu',
+    'model.norm': isGemma ? 'rms_offset' : 'rms',
+    'model.attention': isGemma ? 'gqa_capped' : 'gqa',
+    'model.mlp': isGemma ? 'gated_gelu' : facts.experts === undefined ? 'gated_silu' : 'experts',
+    'model.layer_norms': isGemma ? 'sandwich' : 'before',
+    'model.embedding': isGemma ? 'scaled' : 'plain',
+    'model.logit_cap': isGemma,
+    'model.shared_expert': (facts.experts?.sharedWidth ?? 0) > 0,
     'model.qkv_bias': facts.qkvBias,
     'model.qk_norm': facts.qkNorm,
     'model.tied_head': facts.tiedHead,

@@ -14,6 +14,7 @@ const phaseOfName: Readonly<Record<string, AgentPhase>> = {
   sampling: 'text',
   'text.generation': 'interfaces',
   'attention.block': 'model',
+  'attention.sandwich': 'model',
   mlp: 'model',
   head: 'model',
   decoder: 'model',

@@ -44,13 +44,14 @@ function describeContracts(
   referencePath: (folder: string) => string,
 ): EngineContract[] {
   return selection.contracts.map(({ contract, realization, status, requires }) => {
-    const { id, config } = contract.frontMatter;
+    const { id, config, stands_for: standsFor } = contract.frontMatter;
     // A fused realization holds the symbols of the contracts that it replaces.
     const fused = selection.contracts.find((other) => other.realization?.replaces.includes(id));
     const replacing = status === 'replaced' && fused !== undefined ? [fused.contract.frontMatter.id] : [];
     const hasSource = realization !== undefined || status === 'agent';
     return {
       id,
+      ...(standsFor === undefined ? {} : { standsFor }),
       header: contract.header.name,
       source: hasSource ? sourceNameOf({ contract, realization }) : null,
       requires: [...requires, ...replacing],

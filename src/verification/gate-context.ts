@@ -10,6 +10,8 @@ import type { Toolchain } from './toolchain.ts';
 /** One contract of the engine under test: what knowledge says, and which files of the engine fill it. */
 export interface EngineContract {
   readonly id: string;
+  /** The contract whose place it takes in this engine: a gate that blames that one means this one. */
+  readonly standsFor?: string;
   /** Header and source in the engine folder; a header-only or replaced contract has no source. */
   readonly header: string;
   readonly source: string | null;
@@ -156,12 +158,15 @@ export function makeFinding(
   };
 }
 
-/** Adds the contract's source file to findings that name a contract only. */
+/** Findings with the contract that this engine has in place of the one named, and its source file where none is named. */
 export function placeFindings(engine: EngineUnderTest, findings: readonly Finding[]): Finding[] {
   return findings.map((finding) => {
-    if (finding.file !== null || finding.contract === null) return finding;
-    const contract = engine.contracts.find((candidate) => candidate.id === finding.contract);
-    return { ...finding, file: contract?.source ?? contract?.header ?? null };
+    if (finding.contract === null) return finding;
+    const contract =
+      engine.contracts.find((candidate) => candidate.standsFor === finding.contract) ??
+      engine.contracts.find((candidate) => candidate.id === finding.contract);
+    const named = { ...finding, contract: contract?.id ?? finding.contract };
+    return finding.file === null ? { ...named, file: contract?.source ?? contract?.header ?? null } : named;
   });
 }
 

@@ -3,8 +3,12 @@ import type { ModelFacts, RopeScaling } from '../model/model-facts.ts';
 import type { FloatFormat } from './float-formats.ts';
 import type { GgufValue } from './gguf-format.ts';
 
-/** llama.cpp's own name of the architecture. Mistral is read as llama. */
-const architectures = { llama: 'llama', mistral: 'llama', qwen2: 'qwen2', qwen3: 'qwen3' } as const;
+/** llama.cpp's own name of the architecture. Mistral and Mixtral are read as llama. */
+const architectures = {
+  ...{ llama: 'llama', mistral: 'llama', mixtral: 'llama' },
+  ...{ qwen2: 'qwen2', qwen2_moe: 'qwen2moe', qwen3: 'qwen3', qwen3_moe: 'qwen3moe' },
+  gemma2: 'gemma2',
+} as const;
 
 /** `general.file_type` (llama_ftype of llama.h): informative only. */
 const fileTypes = { f32: 0, f16: 1, bf16: 32 } as const satisfies Record<FloatFormat, number>;
@@ -14,12 +18,19 @@ const fileTypes = { f32: 0, f16: 1, bf16: 32 } as const satisfies Record<FloatFo
  * be run: a sliding window that no sequence outgrows changes nothing.
  */
 export function ggufObstacle(facts: ModelFacts, context: number): string | undefined {
+  if (facts.gemma !== undefined)
+    return 'llama.cpp computes GELU with a half-precision table and takes the query scale from the model size';
+  const obstacle = expertObstacle(facts);
+  if (obstacle !== undefined) return obstacle;
   const window = Math.min(...facts.layerWindows.filter((keys) => keys > 0));
   if (window < context) {
     return `llama.cpp reads no sliding window for ${facts.family} (window ${window}, context ${context})`;
   }
-  if (facts.family === 'qwen2' && facts.numHeads * facts.headDim !== facts.hiddenSize) {
-    return `llama.cpp wants qwen2 with heads·head_dim = hidden (${facts.numHeads}·${facts.headDim} ≠ ${facts.hiddenSize})`;
+  if (
+    (facts.family === 'qwen2' || facts.family === 'qwen2_moe') &&
+    facts.numHeads * facts.headDim !== facts.hiddenSize
+  ) {
+    return `llama.cpp wants ${facts.family} with heads·head_dim = hidden (${facts.numHeads}·${facts.headDim} ≠ ${facts.hiddenSize})`;
   }
   if (facts.ropeScaling.kind === 'yarn' && !facts.ropeScaling.truncate) {
     return 'llama.cpp always rounds the yarn correction range (truncate: false is not read)';
@@ -28,6 +39,15 @@ export function ggufObstacle(facts: ModelFacts, context: number): string | undef
     return `llama.cpp reads rope_freqs for llama only, not for ${facts.family}`;
   }
   return undefined;
+}
+
+/** llama.cpp has one rule for the experts' weights per architecture, and no layers without experts in these. */
+function expertObstacle({ family, experts }: ModelFacts): string | undefined {
+  if (experts === undefined) return undefined;
+  if (experts.layers.includes(false)) return `llama.cpp knows no layer without experts in ${family}`;
+  const normalises = family !== 'qwen2_moe';
+  if (experts.isNormalised === normalises) return undefined;
+  return `llama.cpp ${normalises ? 'always' : 'never'} divides the experts' weights by their sum in ${family}`;
 }
 
 const u32 = (value: number): GgufValue => ({ type: 'u32', value });
@@ -58,6 +78,18 @@ function scalingMetadata(scaling: RopeScaling): [string, GgufValue][] {
   ];
 }
 
+function expertMetadata({ experts }: ModelFacts): [string, GgufValue][] {
+  if (experts === undefined) return [];
+  return [
+    ['expert_count', u32(experts.count)],
+    ['expert_used_count', u32(experts.perToken)],
+    ['expert_feed_forward_length', u32(experts.width)],
+    ...(experts.sharedWidth === 0
+      ? []
+      : [['expert_shared_feed_forward_length', u32(experts.sharedWidth)] satisfies [string, GgufValue]]),
+  ];
+}
+
 /** No tokenizer is written (`none` + vocab_size): prompts are token ids on both sides of every comparison. */
 export function ggufMetadata(facts: ModelFacts, dtype: FloatFormat): [string, GgufValue][] {
   const architecture = architectures[facts.family];
@@ -75,6 +107,7 @@ export function ggufMetadata(facts: ModelFacts, dtype: FloatFormat): [string, Gg
     ['rope.dimension_count', u32(facts.headDim)],
     ['rope.freq_base', f32(facts.ropeTheta)],
     ...scalingMetadata(facts.ropeScaling),
+    ...expertMetadata(facts),
   ];
   return [
     ['general.architecture', string(architecture)],

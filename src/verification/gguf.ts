@@ -54,6 +54,11 @@ function writeFully(file: number, bytes: Uint8Array): void {
 }
 
 function writeTensor(file: number, request: GgufRequest, plan: GgufPlan): void {
+  if (plan.stacked !== undefined) {
+    const { stacked, ...own } = plan;
+    for (const from of stacked) writeTensor(file, request, { ...own, from, shape: plan.shape.slice(1) });
+    return;
+  }
   if (plan.from === undefined) {
     writeFully(file, new Uint8Array(llama3FrequencyDivisors(request.facts).buffer));
     return;

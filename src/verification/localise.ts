@@ -22,13 +22,16 @@ const upstreamOrder: readonly string[] = [
   ...['runtime.threading', 'format.json', 'checkpoint.safetensors', 'checkpoint.config'],
   ...[
     'norm.rms',
+    'norm.rms-offset',
     'position.rope-frequencies',
     'position.rope',
     'linear.fragments',
     'linear.dense',
     'kv.cache',
   ],
-  ...['attention.core', 'attention.block', 'mlp.gated', 'embedding.token', 'head.logits', 'decoder.model'],
+  ...['attention.core', 'attention.capped', 'attention.block', 'attention.sandwich'],
+  ...['mlp.gated', 'moe.router', 'mlp.experts', 'mlp.sandwich'],
+  ...['embedding.token', 'embedding.scaled', 'head.logits', 'head.capped', 'decoder.model'],
   ...['text.unicode', 'text.utf8', 'text.normalizer', 'text.pre-tokenizer', 'text.bpe', 'text.tokenizer'],
   ...['text.stop', 'sampling.token', 'text.generation', 'harness.protocol', 'interface.cli'],
 ];

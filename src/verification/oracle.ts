@@ -1,4 +1,9 @@
-import { decode, headName, type WeightSource } from '../../knowledge/contracts/decoder-model/reference.ts';
+import {
+  decode,
+  headName,
+  toLogits,
+  type WeightSource,
+} from '../../knowledge/contracts/decoder-model/reference.ts';
 import { AppError } from '../model/errors.ts';
 import { elementCount } from '../model/expected-tensors.ts';
 import type { ModelFacts } from '../model/model-facts.ts';
@@ -76,7 +81,8 @@ async function runOracle(
   const stages: Float64Array[] = [];
   const hidden = await decode(ids, facts, source, (stage) => stages.push(stage));
   const [scores] = await source.project([headName(facts)], hidden);
-  const row = (index: number) => scores!.subarray(index * facts.vocabSize, (index + 1) * facts.vocabSize);
+  const logits = toLogits(scores!, facts);
+  const row = (index: number) => logits.subarray(index * facts.vocabSize, (index + 1) * facts.vocabSize);
   return { stages, logits: Array.from({ length: ids.length }, (_, index) => row(index)) };
 }
 

@@ -36,10 +36,14 @@ describe('the phase of a contract', () => {
         ...['text.tokenizer', 'text.unicode', 'text.utf8'],
       ],
       operations: [
-        ...['attention.core', 'embedding.token', 'kv.cache', 'linear.dense', 'linear.fragments'],
-        ...['norm.rms', 'position.rope', 'position.rope-frequencies'],
+        ...['attention.capped', 'attention.core', 'embedding.scaled', 'embedding.token', 'kv.cache'],
+        ...['linear.dense', 'linear.fragments', 'moe.router', 'norm.rms', 'norm.rms-offset'],
+        ...['position.rope', 'position.rope-frequencies'],
       ],
-      model: ['attention.block', 'decoder.model', 'head.logits', 'mlp.gated'],
+      model: [
+        ...['attention.block', 'attention.sandwich', 'decoder.model', 'head.capped', 'head.logits'],
+        ...['mlp.experts', 'mlp.gated', 'mlp.sandwich'],
+      ],
       interfaces: ['harness.protocol', 'interface.cli', 'text.generation'],
     });
   });

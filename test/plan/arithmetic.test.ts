@@ -64,9 +64,28 @@ describe('the table of research §3.5', () => {
   it('covers every model that knowledge lists and the table prints', () => {
     const printed = new Set<string>(table.map(([id]) => id));
     const others = knownModels.map(({ id }) => id).filter((id) => !printed.has(id));
-    // Ours, and the same shapes as a printed one: instruction-tuned twins, and v0.1 with another vocabulary that the table does not print.
-    expect(others.filter((id) => !/-Instruct$|Mistral-7B-v0\.1$|^metainfer\//.test(id))).toEqual([]);
+    // Ours, mixtures of experts (below), and the same shapes as a printed one: instruction-tuned twins, and v0.1 with another vocabulary that the table does not print.
+    const known = /-Instruct$|Mistral-7B-v0\.1$|^metainfer\/|Mixtral-8x7B-v0\.1$|Qwen3-30B-A3B$/;
+    expect(others.filter((id) => !known.test(id))).toEqual([]);
   });
+
+  it.each([
+    // Published: 30.5 and 3.3 thousand million (Qwen3-30B-A3B, the head counted, the embedding not), 46.7 and 12.9 (Mixtral-8x7B, both counted).
+    ['Qwen/Qwen3-30B-A3B', '30.5', '3.0'],
+    ['mistralai/Mixtral-8x7B-v0.1', '46.7', '12.7'],
+  ])(
+    '%s has %s thousand million weights in memory and multiplies by %s of them per token',
+    (id, total, active) => {
+      const count = countParameters(factsOf(id));
+      expect(giga(1)(count.total)).toBe(total);
+      expect(giga(1)(count.matmul)).toBe(active);
+      const { memoryBytes, weightBytes, weightBytesPerStep } = computeArithmetic(factsOf(id), sizes({}));
+      expect(weightBytes).toBe(2 * count.total);
+      expect(memoryBytes).toBeGreaterThan(weightBytes);
+      expect(weightBytesPerStep).toBe(2 * (count.total - count.untiedEmbedding - count.idle));
+      expect(weightBytesPerStep / weightBytes).toBeLessThan(0.3);
+    },
+  );
 });
 
 describe('computeArithmetic', () => {
@@ -88,6 +107,7 @@ describe('computeArithmetic', () => {
     expect(countParameters(small)).toEqual({
       total: 3 * (1140 + 32) + 10 + 2000,
       matmul: 3 * 1140 + 1000,
+      idle: 0,
       head: 1000,
       untiedEmbedding: 1000,
     });

@@ -24,6 +24,7 @@ const llama3 = {
     original_max_position_embeddings: 64,
   },
 };
+const experts = { num_experts: 7, num_experts_per_tok: 3, moe_intermediate_size: 44 };
 const cases: readonly (readonly [string, Record<string, unknown>])[] = [
   ['llama', { model_type: 'llama' }],
   ['llama, tied', { model_type: 'llama', tie_word_embeddings: true }],
@@ -43,6 +44,9 @@ const cases: readonly (readonly [string, Record<string, unknown>])[] = [
     { model_type: 'qwen3', tie_word_embeddings: true, rope_scaling: { ...yarn, attention_factor: 1.4 } },
   ],
   ['qwen3, linear scaling', { model_type: 'qwen3', ...linear }],
+  ['qwen3_moe', { model_type: 'qwen3_moe', ...experts, norm_topk_prob: true }],
+  ['qwen2_moe', { model_type: 'qwen2_moe', head_dim: 8, ...experts, shared_expert_intermediate_size: 60 }],
+  ['mixtral', { model_type: 'mixtral', num_local_experts: 5, num_experts_per_tok: 2 }],
 ];
 const folder = mkdtempSync(join(tmpdir(), 'metainfer-peer-'));
 const ids = Array.from({ length: 190 }, (_, i) => (i * i * 7 + i * 3 + 5) % 101);

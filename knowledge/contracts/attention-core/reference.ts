@@ -2,12 +2,13 @@ import type { ModelFacts } from '../../../src/model/model-facts.ts';
 import type { ReferenceOps } from '../../../src/model/reference.ts';
 import { floatsOf, inputOf, tensor } from '../../../src/model/reference-case.ts';
 
-type Heads = Pick<ModelFacts, 'numHeads' | 'numKvHeads' | 'headDim'>;
+type Heads = Pick<ModelFacts, 'numHeads' | 'numKvHeads' | 'headDim' | 'gemma'>;
 
 /**
  * q [rows, heads·dim] at `positions`, k and v [context, kv_heads·dim] at 0 … context - 1. A row at position p sees the
  * keys of p and before, with a window only the last `window` of them (p included). Query head h reads KV head
- * h // (heads / kv_heads); scores are divided by √dim.
+ * h // (heads / kv_heads); scores are divided by √dim. With Gemma's facts they are scaled by its own factor instead and
+ * then capped.
  */
 export function attend(
   q: Float64Array,
@@ -30,6 +31,11 @@ export function attend(
   return out;
 }
 
+/** cap · tanh(x / cap): nearly x near 0, never beyond the cap. */
+export function softCap(value: number, cap: number): number {
+  return cap * Math.tanh(value / cap);
+}
+
 function attendHead(
   q: Float64Array,
   k: Float64Array,
@@ -38,7 +44,7 @@ function attendHead(
   kvHead: number,
   first: number,
   last: number,
-  { numKvHeads, headDim }: Heads,
+  { numKvHeads, headDim, gemma }: Heads,
   out: Float64Array,
 ): void {
   const at = (position: number) => (position * numKvHeads + kvHead) * headDim;
@@ -48,7 +54,10 @@ function attendHead(
     const key = at(first + index);
     let score = 0;
     for (let i = 0; i < headDim; i++) score += q[start + i]! * k[key + i]!;
-    scores[index] = score / Math.sqrt(headDim);
+    scores[index] =
+      gemma === undefined
+        ? score / Math.sqrt(headDim)
+        : softCap(score * gemma.attentionScale, gemma.attentionCap);
     highest = Math.max(highest, scores[index]!);
   }
   let total = 0;

@@ -1,3 +1,4 @@
+import type { ModelFacts } from '../../../src/model/model-facts.ts';
 import type { ReferenceOps } from '../../../src/model/reference.ts';
 import { floatsOf, inputOf, tensor } from '../../../src/model/reference-case.ts';
 
@@ -14,11 +15,16 @@ export function rmsNormRows(x: Float64Array, gain: Float64Array, eps: number): F
   return out;
 }
 
+/** A norm's gain as the checkpoint means it: gemma2 stores it less 1. */
+export function gainOf(stored: Float64Array, facts: ModelFacts): Float64Array {
+  return facts.gemma === undefined ? stored : stored.map((value) => value + 1);
+}
+
 export const ops: ReferenceOps = {
   rms_norm: (unit) => ({
     out: tensor(
       inputOf(unit, 'x').shape,
-      rmsNormRows(floatsOf(unit, 'x'), floatsOf(unit, 'gain'), unit.facts.rmsNormEps),
+      rmsNormRows(floatsOf(unit, 'x'), gainOf(floatsOf(unit, 'gain'), unit.facts), unit.facts.rmsNormEps),
     ),
   }),
 };

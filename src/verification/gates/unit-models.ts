@@ -1,5 +1,5 @@
 import { AppError } from '../../model/errors.ts';
-import type { ModelFacts, RopeScaling } from '../../model/model-facts.ts';
+import type { ExpertFacts, GemmaFacts, ModelFacts, RopeScaling } from '../../model/model-facts.ts';
 import type { ConfigInput, EngineUnderTest } from '../gate-context.ts';
 
 type Overrides = Readonly<Record<string, number | boolean | string>>;
@@ -26,6 +26,7 @@ export function smallModel(engine: EngineUnderTest, overrides: Overrides): Confi
     layerWindows: isWindowed ? [7, 0, 12] : [0, 0, 0],
     bosTokenId: null,
     eosTokenIds: [100],
+    ...(facts.experts === undefined ? {} : { experts: smallExperts(facts.experts) }),
   };
   return applyOverrides(
     {
@@ -40,6 +41,12 @@ export function smallModel(engine: EngineUnderTest, overrides: Overrides): Confi
     },
     overrides,
   );
+}
+
+/** Every second layer has one MLP, whose code is there whether the engine's own layers need it or not. */
+function smallExperts(experts: ExpertFacts): ExpertFacts {
+  const sharedWidth = experts.sharedWidth > 0 ? 36 : 0;
+  return { ...experts, count: 9, perToken: 4, width: 28, sharedWidth, layers: [true, false, true] };
 }
 
 /** The engine's own constants. */
@@ -72,6 +79,18 @@ const factOf: Readonly<Record<string, keyof ModelFacts>> = {
   rope_theta: 'ropeTheta',
   max_positions: 'maxPositions',
 };
+const expertOf: Readonly<Record<string, keyof ExpertFacts>> = {
+  num_experts: 'count',
+  experts_per_token: 'perToken',
+  expert_size: 'width',
+  normalise_experts: 'isNormalised',
+};
+const gemmaOf: Readonly<Record<string, keyof GemmaFacts>> = {
+  embedding_scale: 'embeddingScale',
+  attention_scale: 'attentionScale',
+  attention_cap: 'attentionCap',
+  final_cap: 'finalCap',
+};
 const limitOf: Readonly<Record<string, keyof ConfigInput>> = {
   num_threads: 'threads',
   vector_width: 'vectorWidth',
@@ -93,8 +112,12 @@ function applyOverrides(base: ConfigInput, overrides: Overrides): ConfigInput {
   const facts: Record<string, unknown> = { ...base.facts };
   const limits: Record<string, unknown> = {};
   const scaling: Record<string, unknown> = { ...base.facts.ropeScaling };
+  const experts: Record<string, unknown> = { ...base.facts.experts };
+  const gemma: Record<string, unknown> = { ...base.facts.gemma };
   for (const [name, value] of Object.entries(overrides)) {
     if (factOf[name] !== undefined) facts[factOf[name]] = value;
+    else if (expertOf[name] !== undefined) experts[expertOf[name]] = value;
+    else if (gemmaOf[name] !== undefined) gemma[gemmaOf[name]] = value;
     else if (limitOf[name] !== undefined) limits[limitOf[name]] = value;
     // Only scalings of the engine's kind have a realization in it; constants of another kind don't apply.
     else if (scalingOf[name] !== undefined && scalingOf[name] in scaling) scaling[scalingOf[name]] = value;
@@ -108,6 +131,14 @@ function applyOverrides(base: ConfigInput, overrides: Overrides): ConfigInput {
   const layers = Number(facts.numLayers);
   facts.layerWindows = windowsFor(base.facts, layers, overrides.layer_windows);
   facts.ropeScaling = scaling as RopeScaling;
+  if (base.facts.gemma !== undefined) facts.gemma = gemma;
+  if (base.facts.experts !== undefined) {
+    const pattern = base.facts.experts.layers;
+    facts.experts = {
+      ...experts,
+      layers: Array.from({ length: layers }, (_, i) => pattern[i % pattern.length]),
+    };
+  }
   return { ...base, ...limits, facts: facts as unknown as ModelFacts };
 }
 
@@ -136,6 +167,10 @@ export function constantsOf(model: ConfigInput): ReadonlyMap<string, number> {
     num_kv_heads: facts.numKvHeads,
     head_dim: facts.headDim,
     intermediate_size: facts.intermediateSize,
+    num_experts: facts.experts?.count ?? 1,
+    experts_per_token: facts.experts?.perToken ?? 1,
+    expert_size: facts.experts?.width ?? 1,
+    shared_expert_size: facts.experts?.sharedWidth ?? 0,
     vocab_size: facts.vocabSize,
     max_positions: facts.maxPositions,
     max_context: model.maxContext,

@@ -27,7 +27,7 @@ static void check(const char* what, int64_t value, int64_t limit) {
 
 int64_t workspace_floats() {
   constexpr int64_t attention = 2 * (config::num_heads + config::num_kv_heads) * config::head_dim;
-  constexpr int64_t mlp = 2 * int64_t{config::intermediate_size};
+  constexpr int64_t mlp = config::mlp_floats;
   constexpr int64_t padding = 8 * 16;  // each matrix rounds its rows up to 16 floats
   return config::max_rows * (3 * int64_t{config::hidden_size} + std::max(attention, mlp) + padding);
 }
