@@ -1,6 +1,12 @@
 import type { Catalog } from '../../model/catalog.ts';
 import type { Contract, Realization } from '../../model/contract.ts';
-import { allowedValues, type Predicate, type Target, type TargetKey, type TargetValue } from '../../model/target.ts';
+import {
+  allowedValues,
+  type Predicate,
+  type Target,
+  type TargetKey,
+  type TargetValue,
+} from '../../model/target.ts';
 import { knownValues } from './check-claims.ts';
 import { type Axis, coverPairs } from './cover-pairs.ts';
 
@@ -102,7 +108,8 @@ function listAxes(
   { frontMatter }: Pick<Contract, 'frontMatter'>,
   catalog: Catalog,
 ): Axis<Choice>[] {
-  const asked = (key: TargetKey) => allowedValues(applies, key) ?? allowedValues(frontMatter.applies_when, key);
+  const asked = (key: TargetKey) =>
+    allowedValues(applies, key) ?? allowedValues(frontMatter.applies_when, key);
   const single = (key: TargetKey, usual: TargetValue): Axis<Choice> =>
     (asked(key) ?? [usual]).map((value) => ({ facts: { [key]: value } }));
   const ofTokenizer = tokenizerKeys.some((key) => asked(key) !== undefined);

@@ -95,8 +95,7 @@ function countOpen(
 ): number {
   return row.reduce<number>((sum, other, index) => {
     if (other === undefined || index === axis) return sum;
-    const key =
-      index < axis ? keyOf([index, other], [axis, value]) : keyOf([axis, value], [index, other]);
+    const key = index < axis ? keyOf([index, other], [axis, value]) : keyOf([axis, value], [index, other]);
     return sum + (open.has(key) ? 1 : 0);
   }, 0);
 }
