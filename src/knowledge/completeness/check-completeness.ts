@@ -1,5 +1,6 @@
 import type { Problem } from '../../model/problem.ts';
 import type { LoadedContract } from '../contract-folder.ts';
+import { checkConstants } from './constant-rules.ts';
 import { checkEdges } from './edge-rules.ts';
 import { checkInterface } from './interface-rules.ts';
 import { readPage } from './requirement.ts';
@@ -27,7 +28,7 @@ export interface Completeness {
  */
 export function checkCompleteness(loaded: LoadedContract, page: string): Completeness {
   const read = readPage(loaded, page);
-  const all = [...checkInterface(read), ...checkText(read), ...checkEdges(read)];
+  const all = [...checkInterface(read), ...checkText(read), ...checkConstants(read), ...checkEdges(read)];
   const points = all.filter(({ isMet }) => isMet).length;
   const { id, version } = loaded.contract.frontMatter;
   return {

@@ -16,15 +16,19 @@ export interface Signature {
   /** Its body stands in the header: what it does can be read there. */
   readonly isInline: boolean;
   readonly parameters: readonly Parameter[];
+  /** Type of the result, as written; empty of a type. */
+  readonly returns: string;
 }
 
 /** A signature of the front matter, as far as its parts must be described. */
 export function parseSignature(written: string): Signature {
   const text = written.trim();
   const isFunction = text.includes('(') && !/^(?:struct|class|enum|using)\b/.test(text);
+  const name = symbolName(text);
   return {
-    name: symbolName(text),
+    name,
     isFunction,
+    returns: isFunction ? text.slice(0, text.indexOf(`${name}(`)).trim() : '',
     isInline: /^(?:inline|constexpr|static|__device__)\b/.test(text),
     parameters: isFunction ? splitParameters(text).map(parseParameter) : [],
   };

@@ -1,9 +1,7 @@
-import { configConstants } from '../../model/config-constants.ts';
 import {
   type ContractPage,
   hasWord,
   type Requirement,
-  requireField,
   requireText,
   sectionLine,
   sectionText,
@@ -20,8 +18,6 @@ export function checkText(page: ContractPage): Requirement[] {
     ...signatures.flatMap((signature) => [...checkOutputs(page, signature), ...checkInputs(page, signature)]),
     ...checkNumbering(page),
     ...checkTies(page),
-    ...checkConstants(page),
-    ...checkMagic(page),
   ];
 }
 
@@ -165,59 +161,4 @@ function checkTies(page: ContractPage): Requirement[] {
       'argmax is used; which of equals it takes is not said',
     ),
   ];
-}
-
-/** Constants of config.h that the steps compute with are listed, and what is listed is explained. */
-function checkConstants(page: ContractPage): Requirement[] {
-  const { frontMatter, header } = page.loaded.contract;
-  const steps = sectionText(page, 'Steps');
-  const used = Object.keys(configConstants).filter((name) =>
-    new RegExp(`(?<![\\w.])${name}(?![\\w(])`).test(steps),
-  );
-  const shapes = JSON.stringify(frontMatter.provides);
-  return [
-    ...used
-      .filter((name) => name.includes('_'))
-      .map((name) =>
-        requireField(
-          page,
-          'constant',
-          ['config'],
-          frontMatter.config.includes(name) || isArgument(page, name),
-          `the steps use ${name}, which config does not list`,
-        ),
-      ),
-    ...frontMatter.config.map((name, index) =>
-      requireField(
-        page,
-        'constant-unexplained',
-        ['config', index],
-        [page.body, header.text, shapes].some((text) => hasWord(text, name)),
-        `${name} is listed, and neither header nor text says what for`,
-        'warning',
-      ),
-    ),
-  ];
-}
-
-/** Steps hand it to a function of another contract, which lists it itself. */
-function isArgument(page: ContractPage, name: string): boolean {
-  return new RegExp(`\\w\\([^()\\n]*\\b${name}\\b`).test(sectionText(page, 'Steps'));
-}
-
-/** Long constants of the reference (of a generator, a polynomial) can't be guessed: the text has them. */
-function checkMagic(page: ContractPage): Requirement[] {
-  const code = (page.loaded.referenceText ?? '').replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
-  const magic = new Set(code.match(/\b0x[0-9a-f]{9,}(?=n?\b)|\b\d\.\d{4,}(?:e-?\d+)?\b/gi) ?? []);
-  const text = page.body.toLowerCase().replace(/[_, ](?=\d)/g, '');
-  return [...magic].map((number) => {
-    const plain = number.toLowerCase().replace(/^0x/, '').replace(/n$/, '');
-    return requireText(
-      page,
-      'constant',
-      sectionLine(page, 'Steps'),
-      text.includes(plain),
-      `the reference computes with ${number}, which the text does not state`,
-    );
-  });
 }
