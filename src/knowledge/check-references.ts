@@ -124,16 +124,31 @@ function checkIncludes(entry: LoadedContract, byId: ById): Problem[] {
       allowed: new Set([...required, ...headersOf(realization.requires)]),
     })),
   ];
-  return texts.flatMap(({ file, text, allowed }) =>
-    findIncludes(text)
-      .filter((include) => include.written.startsWith('"'))
-      .map((include) => ({ name: include.written.slice(1, -1), line: include.line }))
+  const included = includesOf(entry, texts);
+  return texts.flatMap(({ file, allowed }, index) =>
+    (included[index] ?? [])
       .filter(({ name }) => name !== 'config.h' && name !== contract.header.name && !allowed.has(name))
       .map(({ name, line }): Problem => {
         const message = `includes ${name}, which no required contract provides`;
         return { severity: 'error', code: 'include-not-required', file, line, message };
       }),
   );
+}
+
+type Includes = readonly { readonly name: string; readonly line: number }[];
+const known = new WeakMap<LoadedContract, readonly Includes[]>();
+
+/** Project headers that each text of a contract includes. */
+function includesOf(entry: LoadedContract, texts: readonly { readonly text: string }[]): readonly Includes[] {
+  const included =
+    known.get(entry) ??
+    texts.map(({ text }) =>
+      findIncludes(text)
+        .filter((include) => include.written.startsWith('"'))
+        .map((include) => ({ name: include.written.slice(1, -1), line: include.line })),
+    );
+  known.set(entry, included);
+  return included;
 }
 
 function reach(ids: readonly string[], byId: ById): Set<string> {

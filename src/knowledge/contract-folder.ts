@@ -26,11 +26,32 @@ export function headerOfFolder(folder: string): string {
   return `${folder.replaceAll('-', '_')}.h`;
 }
 
-/** Reads contracts/<folder>/ as far as it is readable; everything wrong inside the folder is in `problems`. */
-export function loadContractFolder(
-  tree: Tree,
-  folder: string,
-): { readonly loaded?: LoadedContract; readonly problems: readonly Problem[] } {
+interface ReadFolder {
+  readonly loaded?: LoadedContract;
+  readonly problems: readonly Problem[];
+}
+
+const readFolders = new WeakMap<
+  TreeFile,
+  { readonly files: readonly TreeFile[]; readonly read: ReadFolder }
+>();
+
+/**
+ * Reads contracts/<folder>/ as far as it is readable; everything wrong inside the folder is in `problems`. The same
+ * files give the same object: most folders of a knowledge change are those of before.
+ */
+export function loadContractFolder(tree: Tree, folder: string): ReadFolder {
+  const files = [...tree.values()].filter(({ path }) => path.startsWith(`contracts/${folder}/`));
+  const known = files[0] === undefined ? undefined : readFolders.get(files[0]);
+  const isSame =
+    known?.files.length === files.length && known.files.every((file, index) => file === files[index]);
+  if (known !== undefined && isSame) return known.read;
+  const read = readFolder(tree, folder);
+  if (files[0] !== undefined) readFolders.set(files[0], { files, read });
+  return read;
+}
+
+function readFolder(tree: Tree, folder: string): ReadFolder {
   const root = `contracts/${folder}/`;
   const problems: Problem[] = [...findUnexpectedFiles(tree, folder)];
   const page = tree.get(`${root}contract.md`);

@@ -10,6 +10,7 @@ import { checkReference } from './check-reference.ts';
 import { checkSabotage } from './check-sabotage.ts';
 import { checkSimilarity, type ReferenceFile } from './check-similarity.ts';
 import { checkSources } from './check-sources.ts';
+import { checkStatements } from './check-statements.ts';
 import { checkVersions } from './check-versions.ts';
 import { readSide, shareFiles } from './knowledge-side.ts';
 
@@ -28,6 +29,7 @@ export function checkChange(before: Tree, after: Tree, options: ChangeOptions = 
   const problems = [
     ...checkTree(shared).problems,
     ...checkVersions(change),
+    ...checkStatements(change),
     ...checkEvidence(change),
     ...checkContradictions(change),
     ...checkFailureModes(change),

@@ -104,7 +104,9 @@ function contradictingBound(
   limits: { readonly nmse: number; readonly max_abs: number },
 ): string | undefined {
   const number = String.raw`~?(\d[\d.]*(?:e[-+]?\d+)?)`;
-  const bound = new RegExp(String.raw`max \|(?:error|Δ)\| ${number}(?!\S*\s*\*)(?![\d.e])`).exec(line)?.[1];
+  const bound = new RegExp(String.raw`max \|(?:error|Δ)\| ${number}(?!\S*\s*\*)(?![\de]|\.\d)`).exec(
+    line,
+  )?.[1];
   if (bound !== undefined && Number(bound) > limits.max_abs)
     return `states an error of up to ${bound}; the contract allows ${limits.max_abs}`;
   for (const name of ['nmse', 'max_abs'] as const) {

@@ -18,8 +18,11 @@ export function checkDeclared(page: ContractPage): Requirement[] {
     .map((text) => /([A-Za-z_]\w*) \(/.exec(text)?.[1] ?? '')
     .filter((name) => name !== '' && !/^(?:static_assert|alignas|__\w+)$/.test(name));
   const types = declarations
-    .map((text) => /^(?:struct|class|enum class|enum) (?:alignas \( \d+ \) )?([A-Za-z_]\w*)/.exec(text)?.[1])
-    .filter((name) => name !== undefined && symbols.some(({ signature }) => hasWord(signature, name)));
+    .flatMap(
+      (text) =>
+        /^(?:struct|class|enum class|enum) (?:alignas \( \d+ \) )?([A-Za-z_]\w*)/.exec(text)?.[1] ?? [],
+    )
+    .filter((name) => symbols.some(({ signature }) => hasWord(signature, name)));
   const text = `${page.body}\n${frontMatter.provides.symbols.map((symbol) => Object.values(symbol).join(' ')).join('\n')}`;
   return [
     ...[...new Set(functions)].map((name) =>
