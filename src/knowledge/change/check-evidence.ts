@@ -26,7 +26,7 @@ function checkEntries(loaded: LoadedContract, { before, after }: KnowledgeChange
     if (file === undefined) {
       const message = `no file of knowledge/reports has the hash ${bareHash(entry.report).slice(0, 16)}…`;
       const suggestion =
-        'Commit the report that the run wrote, byte for byte as `metainfer evidence` kept it.';
+        'Commit the report that the run wrote, byte for byte as `metainfer knowledge evidence` kept it.';
       return [entryProblem(loaded, [index, 'report'], 'report-missing', message, suggestion)];
     }
     if (!fresh.has(index)) return [];
@@ -63,7 +63,8 @@ function checkHashes(loaded: LoadedContract, entry: Evidence, index: number): Pr
     const found = bareHash(entry.hashes[name]);
     if (expected === undefined || expected === found) return [];
     const message = `the ${name} of this run was ${found.slice(0, 16)}…, and this change has ${expected.slice(0, 16)}…: the run says nothing about it`;
-    const suggestion = 'Run `metainfer build` and `metainfer evidence` again on the files of this change.';
+    const suggestion =
+      'Run `metainfer build` and `metainfer knowledge evidence` again on the files of this change.';
     return [entryProblem(loaded, [index, 'hashes', name], 'evidence-of-another-file', message, suggestion)];
   });
 }
@@ -85,7 +86,8 @@ function listStale(loaded: LoadedContract, { before }: KnowledgeChange): Problem
     if (entries.length === 0 || entries.some(isFresh)) return [];
     const index = contract.evidence.indexOf(entries.at(-1)!);
     const message = `the ${entries.length === 1 ? 'run' : `${entries.length} runs`} of ${file} ${entries.length === 1 ? 'was' : 'were'} judged by another text of this contract or gate: merged like this, ${file} counts as composed, not as verified`;
-    const suggestion = 'Renew it: `metainfer build` and `metainfer evidence` on the files of this change.';
+    const suggestion =
+      'Renew it: `metainfer build` and `metainfer knowledge evidence` on the files of this change.';
     const stale = entryProblem(loaded, [index, 'hashes'], 'evidence-stale', message, suggestion);
     return [{ ...stale, severity: 'warning' }];
   });

@@ -7,8 +7,11 @@ import {
   type TargetKey,
   type TargetValue,
 } from '../../model/target.ts';
+import { checkTree } from '../load-catalog.ts';
+import type { Tree } from '../read-tree.ts';
 import { knownValues } from './check-claims.ts';
 import { type Axis, coverPairs } from './cover-pairs.ts';
+import { changedRealizations, readSide, shareFiles } from './knowledge-side.ts';
 
 /** Small models whose dimensions differ in the ways that matter; all are multiples of 4, none of a vector. */
 export const claimedShapes = {
@@ -180,4 +183,20 @@ function areCompatible(catalog: Catalog): (a: Choice, b: Choice) => boolean {
     return knownValues('numerics.weights', one, catalog)?.includes(weights) ?? true;
   };
   return (a, b) => fits(a, b) && fits(b, a);
+}
+
+/** Per realization that is new or changed, how many targets must be built; none where knowledge has a fault. */
+export function countClaimedTargets(
+  before: Tree,
+  after: Tree,
+): { readonly file: string; readonly targets: number }[] {
+  const shared = shareFiles(before, after);
+  const { catalog } = checkTree(shared);
+  if (catalog === undefined) return [];
+  return changedRealizations({ before: readSide(before), after: readSide(shared) }).map(
+    ({ loaded, realization, file }) => ({
+      file,
+      targets: claimedTargets(realization, loaded.contract, catalog).length,
+    }),
+  );
 }
