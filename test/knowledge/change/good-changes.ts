@@ -109,8 +109,8 @@ export const goodChanges: readonly (readonly [what: string, edits: Edits])[] = [
   [
     'a realization that goes, with its evidence',
     {
-      'contracts/text-normalizer/realizations/nfc.cpp': null,
-      'contracts/text-normalizer/evidence.yaml': null,
+      'contracts/text-unicode/realizations/portable.cpp': null,
+      'contracts/text-unicode/evidence.yaml': null,
     },
   ],
   ['evidence that its report bears out', withEvidence()],
