@@ -1,5 +1,6 @@
 import { buildCommand } from './build-command.ts';
 import type { Command } from './command.ts';
+import { knowledgeCompletenessCommand } from './completeness-command.ts';
 import { demoCommand } from './demo-command.ts';
 import { deviceCheckCommand } from './device-check-command.ts';
 import { doctorCommand } from './doctor-command.ts';
@@ -30,6 +31,7 @@ export const commands: readonly Command[] = [
   weightsSynthCommand,
   oracleCommand,
   knowledgeCheckCommand,
+  knowledgeCompletenessCommand,
   sabotageCommand,
   evidenceCommand,
   evalAblationCommand,

@@ -1,8 +1,8 @@
 import { makeGenerationRecord } from '../generation/agents/make-generation-record.ts';
-import { similarity } from '../generation/winnowing.ts';
 import { isFromTestDouble } from '../model/completion-ledger.ts';
 import type { Report } from '../model/report.ts';
 import type { RunRecord } from '../model/run-record.ts';
+import { similarity } from '../model/winnowing.ts';
 import { readPapers } from './agent-runs.ts';
 import type { AppContext } from './app-context.ts';
 

@@ -5,8 +5,16 @@ import { allowedValues, targetKeys } from '../model/target.ts';
 import { checkGate } from './check-gate.ts';
 import { type LoadedContract, pageProblem } from './contract-folder.ts';
 
+const checked = new WeakMap<LoadedContract, readonly Problem[]>();
+
 /** What must hold inside one contract: its parts agree with each other. */
-export function checkContract(loaded: LoadedContract): Problem[] {
+export function checkContract(loaded: LoadedContract): readonly Problem[] {
+  const problems = checked.get(loaded) ?? findProblems(loaded);
+  checked.set(loaded, problems);
+  return problems;
+}
+
+function findProblems(loaded: LoadedContract): Problem[] {
   return [
     ...checkParts(loaded),
     ...checkHeader(loaded),

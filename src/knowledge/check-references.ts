@@ -1,10 +1,11 @@
 import { findIncludes } from '../model/cpp-tokens.ts';
-import { type FailureMode, namedGates } from '../model/failure-mode.ts';
+import { namedGates } from '../model/failure-mode.ts';
 import type { Problem } from '../model/problem.ts';
 import { canOverlap } from '../model/target.ts';
 import { symbolName } from './check-contract.ts';
 import { checkStandIn } from './check-stand-in.ts';
 import type { LoadedContract } from './contract-folder.ts';
+import type { LoadedFailureMode } from './failure-mode-file.ts';
 import { compareBytes } from './read-tree.ts';
 
 type ById = ReadonlyMap<string, LoadedContract>;
@@ -12,7 +13,7 @@ type ById = ReadonlyMap<string, LoadedContract>;
 /** What must hold between contracts, and between contracts and failure modes. */
 export function checkReferences(
   contracts: readonly LoadedContract[],
-  failureModes: readonly FailureMode[],
+  failureModes: readonly LoadedFailureMode[],
 ): Problem[] {
   const byId: ById = new Map(contracts.map((entry) => [entry.contract.frontMatter.id, entry]));
   const modeNames = new Set(failureModes.flatMap((mode) => [mode.frontMatter.id, mode.slug]));
@@ -85,25 +86,27 @@ function checkFailureModeNames(entry: LoadedContract, known: ReadonlySet<string>
   });
 }
 
-function checkFailureMode(mode: FailureMode, byId: ById): Problem[] {
+function checkFailureMode(mode: LoadedFailureMode, byId: ById): Problem[] {
   const file = `failure-modes/${mode.slug}.md`;
   const problems: Problem[] = [];
-  for (const id of mode.frontMatter.contracts) {
+  for (const [index, id] of mode.frontMatter.contracts.entries()) {
     if (!byId.has(id))
       problems.push({
         severity: 'error',
         code: 'dangling-contract',
         file,
+        ...mode.locate(['contracts', index]),
         path: 'contracts',
         message: `there is no contract ${id}`,
       });
   }
-  for (const gate of mode.frontMatter.gates) {
+  for (const [index, gate] of mode.frontMatter.gates.entries()) {
     const [id, caseId] = gate.split('#');
     const isCase = byId.get(id ?? '')?.contract.gate?.cases.some((entry) => entry.id === caseId) === true;
     if (isCase || namedGates.includes(gate)) continue;
     const message = `there is no gate ${gate}; expected <contract id>#<case id> or one of ${namedGates.join(', ')}`;
-    problems.push({ severity: 'error', code: 'dangling-gate', file, path: 'gates', message });
+    const place = mode.locate(['gates', index]);
+    problems.push({ severity: 'error', code: 'dangling-gate', file, ...place, path: 'gates', message });
   }
   return problems;
 }
@@ -123,16 +126,31 @@ function checkIncludes(entry: LoadedContract, byId: ById): Problem[] {
       allowed: new Set([...required, ...headersOf(realization.requires)]),
     })),
   ];
-  return texts.flatMap(({ file, text, allowed }) =>
-    findIncludes(text)
-      .filter((include) => include.written.startsWith('"'))
-      .map((include) => ({ name: include.written.slice(1, -1), line: include.line }))
+  const included = includesOf(entry, texts);
+  return texts.flatMap(({ file, allowed }, index) =>
+    (included[index] ?? [])
       .filter(({ name }) => name !== 'config.h' && name !== contract.header.name && !allowed.has(name))
       .map(({ name, line }): Problem => {
         const message = `includes ${name}, which no required contract provides`;
         return { severity: 'error', code: 'include-not-required', file, line, message };
       }),
   );
+}
+
+type Includes = readonly { readonly name: string; readonly line: number }[];
+const known = new WeakMap<LoadedContract, readonly Includes[]>();
+
+/** Project headers that each text of a contract includes. */
+function includesOf(entry: LoadedContract, texts: readonly { readonly text: string }[]): readonly Includes[] {
+  const included =
+    known.get(entry) ??
+    texts.map(({ text }) =>
+      findIncludes(text)
+        .filter((include) => include.written.startsWith('"'))
+        .map((include) => ({ name: include.written.slice(1, -1), line: include.line })),
+    );
+  known.set(entry, included);
+  return included;
 }
 
 function reach(ids: readonly string[], byId: ById): Set<string> {
@@ -217,14 +235,10 @@ function checkCycles(byId: ById): Problem[] {
 function checkEvidence(entry: LoadedContract): Problem[] {
   const { contract } = entry;
   const file = `contracts/${contract.folder}/evidence.yaml`;
-  return contract.evidence
-    .filter(
-      (evidence) => !contract.realizations.some((realization) => realization.file === evidence.realization),
-    )
-    .map((evidence) => ({
-      severity: 'error',
-      code: 'dangling-evidence',
-      file,
-      message: `there is no realization ${evidence.realization}`,
-    }));
+  return contract.evidence.flatMap((evidence, index): Problem[] => {
+    if (contract.realizations.some((realization) => realization.file === evidence.realization)) return [];
+    const message = `there is no realization ${evidence.realization}`;
+    const place = entry.evidenceYaml?.locate([index, 'realization']);
+    return [{ severity: 'error', code: 'dangling-evidence', file, ...place, message }];
+  });
 }

@@ -5,12 +5,15 @@ import type { Tree, TreeFile } from './read-tree.ts';
 import { parseRealization } from './realization-comment.ts';
 import { checkSchema, parseYamlText, splitFrontMatter, type YamlText } from './yaml-text.ts';
 
+const EvidenceFile = z.array(Evidence);
+
 /** A contract with what is needed to place later faults. */
 export interface LoadedContract {
   readonly contract: Contract;
   /** Places inside contract.md. */
   readonly yaml: YamlText;
   readonly gateYaml: YamlText | undefined;
+  readonly evidenceYaml: YamlText | undefined;
   readonly referenceText: string | undefined;
 }
 
@@ -28,18 +31,39 @@ export function headerOfFolder(folder: string): string {
   return `${folder.replaceAll('-', '_')}.h`;
 }
 
-/** Reads contracts/<folder>/ as far as it is readable; everything wrong inside the folder is in `problems`. */
-export function loadContractFolder(
-  tree: Tree,
-  folder: string,
-): { readonly loaded?: LoadedContract; readonly problems: readonly Problem[] } {
+interface ReadFolder {
+  readonly loaded?: LoadedContract;
+  readonly problems: readonly Problem[];
+}
+
+const readFolders = new WeakMap<
+  TreeFile,
+  { readonly files: readonly TreeFile[]; readonly read: ReadFolder }
+>();
+
+/**
+ * Reads contracts/<folder>/ as far as it is readable; everything wrong inside the folder is in `problems`. The same
+ * files give the same object: most folders of a knowledge change are those of before.
+ */
+export function loadContractFolder(tree: Tree, folder: string): ReadFolder {
+  const files = [...tree.values()].filter(({ path }) => path.startsWith(`contracts/${folder}/`));
+  const known = files[0] === undefined ? undefined : readFolders.get(files[0]);
+  const isSame =
+    known?.files.length === files.length && known.files.every((file, index) => file === files[index]);
+  if (known !== undefined && isSame) return known.read;
+  const read = readFolder(tree, folder);
+  if (files[0] !== undefined) readFolders.set(files[0], { files, read });
+  return read;
+}
+
+function readFolder(tree: Tree, folder: string): ReadFolder {
   const root = `contracts/${folder}/`;
   const page = tree.get(`${root}contract.md`);
   if (page === undefined) {
     const missing = missingFile(`${root}contract.md`, 'every contract folder needs one');
     return { problems: [...findUnexpectedFiles(tree, folder, headerOfFolder(folder)), missing] };
   }
-  const front = readFrontMatter(page);
+  const front = readOnce(page, ContractFrontMatter, readFrontMatter);
   // Of one that stands for another, whatever it says; checkNames compares.
   const headerName =
     front.value?.stands_for === undefined ? headerOfFolder(folder) : front.value.provides.header;
@@ -47,7 +71,7 @@ export function loadContractFolder(
   const header = tree.get(`${root}${headerName}`);
   if (header === undefined) problems.push(missingFile(`${root}${headerName}`, 'the contract has no header'));
   const gate = readYamlFile(tree.get(`${root}gate.yaml`), Gate);
-  const evidence = readYamlFile(tree.get(`${root}evidence.yaml`), z.array(Evidence));
+  const evidence = readYamlFile(tree.get(`${root}evidence.yaml`), EvidenceFile);
   const realizations = readRealizations(tree, root, idOfFolder(folder));
   problems.push(...gate.problems, ...evidence.problems, ...realizations.problems);
   if (front.value === undefined || header === undefined) return { problems };
@@ -67,7 +91,10 @@ export function loadContractFolder(
     gateSha256: tree.get(`${root}gate.yaml`)?.sha256 ?? null,
     sha256: page.sha256,
   };
-  const loaded = { contract, yaml: front.yaml, gateYaml: gate.yaml, referenceText: reference?.text };
+  const loaded = {
+    ...{ contract, yaml: front.yaml, gateYaml: gate.yaml, evidenceYaml: evidence.yaml },
+    referenceText: reference?.text,
+  };
   return { loaded, problems };
 }
 
@@ -87,10 +114,28 @@ function readFrontMatter(page: TreeFile) {
   return { value: checked.value, yaml: split.yaml, body: split.body, problems };
 }
 
-export function readYamlFile<T>(file: TreeFile | undefined, schema: z.ZodType<T>) {
+interface YamlFile<T> {
+  readonly yaml: YamlText | undefined;
+  readonly value: T | undefined;
+  readonly problems: readonly Problem[];
+}
+
+export function readYamlFile<T>(file: TreeFile | undefined, schema: z.ZodType<T>): YamlFile<T> {
   if (file === undefined) return { value: undefined, yaml: undefined, problems: [] };
-  const yaml = parseYamlText(file.text, file.path);
-  return { yaml, value: undefined, ...checkSchema(yaml, schema, file.path) };
+  return readOnce(file, schema, () => {
+    const yaml = parseYamlText(file.text, file.path);
+    return { yaml, value: undefined, ...checkSchema(yaml, schema, file.path) };
+  });
+}
+
+const readFiles = new WeakMap<TreeFile, Map<unknown, unknown>>();
+
+/** A file never changes, and the two sides of a knowledge change share most of theirs: reading YAML is half of a check. */
+function readOnce<T>(file: TreeFile, kind: unknown, read: (file: TreeFile) => T): T {
+  const known = readFiles.get(file) ?? new Map<unknown, unknown>();
+  readFiles.set(file, known);
+  if (!known.has(kind)) known.set(kind, read(file));
+  return known.get(kind) as T;
 }
 
 function readRealizations(tree: Tree, root: string, id: string) {

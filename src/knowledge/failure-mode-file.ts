@@ -1,13 +1,18 @@
 import { type FailureMode, FailureModeFrontMatter } from '../model/failure-mode.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Tree } from './read-tree.ts';
-import { checkSchema, splitFrontMatter } from './yaml-text.ts';
+import { checkSchema, splitFrontMatter, type YamlText } from './yaml-text.ts';
+
+/** A failure mode with the places of its front matter. */
+export interface LoadedFailureMode extends FailureMode {
+  readonly locate: YamlText['locate'];
+}
 
 export function loadFailureModes(tree: Tree): {
-  readonly failureModes: readonly FailureMode[];
+  readonly failureModes: readonly LoadedFailureMode[];
   readonly problems: readonly Problem[];
 } {
-  const failureModes: FailureMode[] = [];
+  const failureModes: LoadedFailureMode[] = [];
   const problems: Problem[] = [];
   const idFiles = new Map<string, string>();
   for (const file of tree.values()) {
@@ -50,7 +55,7 @@ export function loadFailureModes(tree: Tree): {
       });
     }
     idFiles.set(id, file.path);
-    failureModes.push({ slug, frontMatter: checked.value, body: split.body });
+    failureModes.push({ slug, frontMatter: checked.value, body: split.body, locate: split.yaml.locate });
   }
   return { failureModes, problems };
 }

@@ -7,7 +7,7 @@ import { type LoadedContract, loadContractFolder } from './contract-folder.ts';
 import { loadFailureModes } from './failure-mode-file.ts';
 import { loadModels } from './model-file.ts';
 import { loadPlatforms } from './platform-file.ts';
-import { compareBytes, readTree, type Tree } from './read-tree.ts';
+import { compareBytes, isCatalogFile, readTree, type Tree } from './read-tree.ts';
 
 /**
  * Reads and checks everything under the knowledge root. Every problem of every file is reported at once, in the
@@ -47,7 +47,7 @@ export function checkTree(tree: Tree): { readonly catalog?: Catalog; readonly pr
     families,
     models,
     platforms,
-    failureModes,
+    failureModes: failureModes.map(({ slug, frontMatter, body }) => ({ slug, frontMatter, body })),
     failureModeIds: failureModes.flatMap((mode) => [mode.frontMatter.id, mode.slug]),
     sha256: hashTree(tree),
   };
@@ -62,9 +62,11 @@ function comparePlaces(a: Problem, b: Problem): number {
   );
 }
 
-/** Over paths and contents, in path order. */
+/** Over paths and contents of the catalog's files, in path order. */
 export function hashTree(tree: Tree): string {
   const hash = createHash('sha256');
-  for (const file of tree.values()) hash.update(`${file.path}\0${file.sha256}\n`);
+  for (const file of tree.values()) {
+    if (isCatalogFile(file.path)) hash.update(`${file.path}\0${file.sha256}\n`);
+  }
   return hash.digest('hex');
 }

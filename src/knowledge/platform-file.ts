@@ -5,7 +5,7 @@ import { readYamlFile } from './contract-folder.ts';
 import { findGpuContradictions, GpuSection, toGpuPlatform } from './gpu-platform.ts';
 import type { Tree } from './read-tree.ts';
 
-const PlatformFile = z.strictObject({
+export const PlatformFile = z.strictObject({
   id: z.string().regex(/^[a-z0-9_-]+$/),
   summary: z.string().min(10),
   compilers: z.array(z.strictObject({ command: z.string().min(1), minimum_major: z.int().min(1) })).min(1),

@@ -12,13 +12,23 @@ export interface TreeFile {
 /** Files by path, in byte order of the paths. */
 export type Tree = ReadonlyMap<string, TreeFile>;
 
-const folders = ['contracts', 'failure-modes', 'models', 'platforms'];
+const catalogFolders = ['contracts', 'failure-modes', 'models', 'platforms'];
 
-/** Reads everything that the catalog is made of. A missing folder is an empty one. */
+/** Whether the catalog is made of the file. */
+export function isCatalogFile(path: string): boolean {
+  return catalogFolders.some((folder) => path.startsWith(`${folder}/`));
+}
+
+/** Whether the file is knowledge: of the catalog, or what only the checks of a change read. */
+export function isTreeFile(path: string): boolean {
+  return isCatalogFile(path) || path.startsWith('reports/') || /^sabotage(?:-[a-z0-9-]+)?\.yaml$/.test(path);
+}
+
+/** Reads the catalog's files, the reports that evidence names and the sabotage files. A missing folder is an empty one. */
 export async function readTree(root: string): Promise<Tree> {
-  const paths = (await Promise.all(folders.map((folder) => listFiles(root, folder))))
-    .flat()
-    .sort(compareBytes);
+  const folders = await Promise.all([...catalogFolders, 'reports'].map((folder) => listFiles(root, folder)));
+  const top = await listFiles(root, '.', false);
+  const paths = [...folders.flat(), ...top].filter(isTreeFile).sort(compareBytes);
   const files = await Promise.all(paths.map((path) => readTreeFile(root, path)));
   return new Map(files.map((file) => [file.path, file]));
 }
@@ -28,7 +38,7 @@ async function readTreeFile(root: string, path: string): Promise<TreeFile> {
   return { path, text: bytes.toString('utf8'), sha256: sha256Of(bytes) };
 }
 
-async function listFiles(root: string, folder: string): Promise<string[]> {
+async function listFiles(root: string, folder: string, isDeep = true): Promise<string[]> {
   const entries = await readdir(join(root, folder), { withFileTypes: true }).catch(
     (error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return [];
@@ -39,7 +49,8 @@ async function listFiles(root: string, folder: string): Promise<string[]> {
     .filter((entry) => !entry.name.startsWith('.'))
     .map((entry) => {
       const path = posix.join(folder, entry.name);
-      return entry.isDirectory() ? listFiles(root, path) : Promise.resolve(entry.isFile() ? [path] : []);
+      if (entry.isDirectory()) return isDeep ? listFiles(root, path) : [];
+      return entry.isFile() ? [path] : [];
     });
   return (await Promise.all(nested)).flat();
 }

@@ -7,6 +7,30 @@ const predicate = z.partialRecord(
   z.union([targetValue, z.array(targetValue).min(1)]),
 );
 const tolerance = z.strictObject({ nmse: z.number().min(0), max_abs: z.number().min(0) });
+/**
+ * What contracts state in a form that a program can compare: two contracts of one engine that give a key different
+ * values contradict each other.
+ */
+export const stateKeys = [
+  /** `bitwise`: a row's result is the same bits alone and in a batch. */
+  'row_result',
+  /** `contiguous`: the elements of a row lie one after the other. */
+  'row_columns',
+  'row_alignment_bytes',
+  'activation_dtype',
+  'norm_gain_dtype',
+  /** `half_split` or `interleaved`. */
+  'rope_pairs',
+  /** `after_rope` or `before_rope`. */
+  'cached_keys',
+  /** `counted` where a window of W sees W keys, the row's own included. */
+  'window_own_key',
+  /** What argmax takes of equals: `lowest_id`. */
+  'argmax_ties',
+  /** `undefined` where memory that nobody wrote may hold anything. */
+  'unwritten_memory',
+] as const;
+const stateValue = z.union([z.string(), z.number(), z.boolean()]);
 const contractId = z.string().regex(/^[a-z0-9]+(?:[.-][a-z0-9]+)+$/);
 
 /** Front matter of knowledge/contracts/<folder>/contract.md. Folder = id with dots as dashes. */
@@ -43,7 +67,14 @@ export const ContractFrontMatter = z.strictObject({
   /** Constants of config.h that a realization may use. */
   config: z.array(z.string()),
   numerics: z.strictObject({ accumulate: z.string(), tolerance }).optional(),
-  invariants: z.array(z.strictObject({ id: z.string(), says: z.string(), gate: z.string() })),
+  invariants: z.array(
+    z.strictObject({
+      id: z.string(),
+      says: z.string(),
+      gate: z.string(),
+      states: z.partialRecord(z.enum(stateKeys), stateValue).optional(),
+    }),
+  ),
   failure_modes: z.array(z.string()),
   gates: z.array(z.string()),
   sabotage: z.array(z.string()).optional(),

@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 import { makeGenerationRecord } from '../../generation/agents/make-generation-record.ts';
-import { similarity } from '../../generation/winnowing.ts';
 import type { GenerationRecord } from '../../model/generation-record.ts';
 import type { Report } from '../../model/report.ts';
 import type { RunState } from '../../model/run.ts';
+import { similarity } from '../../model/winnowing.ts';
 import type { Request } from '../../preparation/read-request.ts';
 import { type AgentRunner, readSourceFiles } from './agent-steps.ts';
 import { readPapers } from './local-agents.ts';

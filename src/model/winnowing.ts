@@ -1,4 +1,4 @@
-import { tokenizeCpp } from '../model/cpp-tokens.ts';
+import { tokenizeCpp } from './cpp-tokens.ts';
 
 /** Tokens of one gram: shorter matches are chance in any two C++ files. */
 const gramLength = 12;
@@ -58,4 +58,40 @@ export function sharedPart(
 ): number {
   const own = [...text].filter((hash) => !known.has(hash));
   return own.length === 0 ? 0 : own.filter((hash) => reference.has(hash)).length / own.length;
+}
+
+/** Where two texts hold the same tokens, as 1-based lines of both, last lines included. */
+export interface SharedSpan {
+  readonly lines: readonly [first: number, last: number];
+  readonly referenceLines: readonly [first: number, last: number];
+  readonly tokens: number;
+}
+
+/** Runs of at least as many equal tokens as winnowing is sure to find, each once, longest first. */
+export function listSharedSpans(text: string, reference: string): SharedSpan[] {
+  const [own, other] = [tokenizeCpp(text), tokenizeCpp(reference)];
+  const otherWords = other.map(({ text: word }) => hashWord(word));
+  const ownWords = own.map(({ text: word }) => hashWord(word));
+  const places = new Map<number, number>();
+  for (let at = other.length - gramLength; at >= 0; at--) places.set(hashGram(otherWords, at), at);
+  const spans: SharedSpan[] = [];
+  for (let at = 0; at + gramLength <= own.length; at++) {
+    const start = places.get(hashGram(ownWords, at));
+    if (start === undefined) continue;
+    let tokens = 0;
+    while (
+      at + tokens < own.length &&
+      start + tokens < other.length &&
+      own[at + tokens]!.text === other[start + tokens]!.text
+    )
+      tokens++;
+    if (tokens < gramLength + windowLength - 1) continue;
+    spans.push({
+      lines: [own[at]!.line, own[at + tokens - 1]!.line],
+      referenceLines: [other[start]!.line, other[start + tokens - 1]!.line],
+      tokens,
+    });
+    at += tokens - 1;
+  }
+  return spans.sort((a, b) => b.tokens - a.tokens);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fingerprint, similarity } from '../../src/generation/winnowing.ts';
+import { fingerprint, similarity } from '../../src/model/winnowing.ts';
 
 const loop = `static float sum_row(const float* x, int64_t n) {
   vecf sums[2] = {};
