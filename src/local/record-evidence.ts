@@ -2,64 +2,12 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import type { SelectedContract } from '../model/catalog.ts';
-import type { Evidence } from '../model/contract.ts';
 import { AppError } from '../model/errors.ts';
-import type { Report } from '../model/report.ts';
+import { keepReport, makeEvidence } from '../model/evidence-entry.ts';
 import { knowledgeRoot } from '../preparation/knowledge-base.ts';
 import type { PreparedEngine } from '../preparation/prepare-engine.ts';
 import { hashEngineTree } from '../verification/engine-tree.ts';
 import { readReport } from './local-runner.ts';
-
-const shownFigures: readonly (readonly [gate: string, figure: string])[] = [
-  ['logits', 'max_abs'],
-  ['logits', 'mean_kld'],
-  ['trace', 'last_nmse'],
-  ['unit', 'cases'],
-  ['bench', 'decode_tokens_per_second'],
-  ['bench', 'prefill_tokens_per_second'],
-  ['bench', 'pct_of_measured_bw'],
-  ['bench', 'decode_tokens_per_second_ratio'],
-];
-
-function figuresOf(report: Report): Record<string, number> {
-  const entries = shownFigures.flatMap(([gate, figure]) => {
-    const value = report.gates.find((result) => result.gate === gate)?.measurements[figure];
-    return typeof value === 'number' ? [[figure, Number(value.toPrecision(4))] as const] : [];
-  });
-  return Object.fromEntries(entries);
-}
-
-function toEvidence(
-  { contract, realization }: SelectedContract,
-  prepared: PreparedEngine,
-  report: Report,
-  reportSha256: string,
-): Evidence[] {
-  if (realization === undefined) return [];
-  const { platform, arch, threads } = prepared.request.constraints.hardware;
-  return [
-    {
-      realization: realization.file,
-      report: `sha256:${reportSha256}`,
-      repeat: `npx metainfer verify engines/${report.engine.name} --seed ${report.inputs.runSeed}`,
-      applies: {
-        'hardware.platform': platform,
-        'hardware.arch': arch,
-        'numerics.weights': prepared.request.constraints.numerics.weights,
-      },
-      device: { cpu: report.environment.cpu, threads },
-      toolchain: report.environment.compiler,
-      hashes: {
-        contract: contract.sha256,
-        realization: realization.sha256,
-        gate: contract.gateSha256 ?? contract.sha256,
-      },
-      figures: figuresOf(report),
-      date: report.startedAt.slice(0, 10),
-    },
-  ];
-}
 
 /**
  * Keeps the report of a passed engine under knowledge/reports by its hash, and adds one entry to the evidence of every
@@ -80,22 +28,25 @@ export async function recordEvidence(
   if (report.engine.treeSha256 !== hashEngineTree(folder)) {
     throw new AppError('ENGINE_INVALID', `${folder} was changed since its report was made.`);
   }
-  const text = `${JSON.stringify(report, null, 2)}\n`;
-  const sha256 = createHash('sha256').update(text).digest('hex');
-  const reports = join(knowledgeRoot(), 'reports');
-  await mkdir(reports, { recursive: true });
-  await writeFile(join(reports, `${report.engine.name}-${sha256.slice(0, 16)}.json`), text);
+  const { path: reportPath, text, sha256 } = keepReport(report);
+  await mkdir(join(knowledgeRoot(), 'reports'), { recursive: true });
+  await writeFile(join(knowledgeRoot(), reportPath), text);
   let contracts = 0;
   for (const selected of prepared.selection.contracts) {
-    const fresh = toEvidence(selected, prepared, report, sha256);
-    if (fresh.length === 0) continue;
+    if (selected.realization === undefined) continue;
+    const { constraints } = prepared.request;
+    const fresh = makeEvidence(selected.contract, selected.realization, {
+      constraints,
+      report,
+      reportSha256: sha256,
+    });
     const kept = selected.contract.evidence.filter(
       (entry) =>
         entry.hashes.realization === selected.realization?.sha256 ||
         entry.realization !== selected.realization?.file,
     );
     const path = join(knowledgeRoot(), 'contracts', selected.contract.folder, 'evidence.yaml');
-    await writeFile(path, stringify([...kept, ...fresh], { lineWidth: 110 }));
+    await writeFile(path, stringify([...kept, fresh], { lineWidth: 110 }));
     contracts++;
   }
   return { report: sha256, contracts };
