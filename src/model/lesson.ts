@@ -3,6 +3,7 @@ import type { AgentFile, AgentPapers } from './agent-work.ts';
 import type { Catalog, SelectedContract } from './catalog.ts';
 import type { Constraints } from './constraints.ts';
 import { type Contract, Evidence } from './contract.ts';
+import type { FileProvenance } from './engine.ts';
 import type { ModelFacts } from './model-facts.ts';
 import { MeasuredDevice } from './platform-facts.ts';
 import type { Report } from './report.ts';
@@ -71,7 +72,7 @@ export type Lesson = z.infer<typeof Lesson>;
 
 /** Everything of a finished run that lessons are drawn from. Nothing in it is trusted but knowledge and the report. */
 export interface Learnt {
-  readonly run: { readonly id: string; readonly engine: string; readonly date: string };
+  readonly run: { readonly id: string; readonly engine: string };
   readonly constraints: Constraints;
   readonly facts: ModelFacts;
   /** config.json as it was read. */
@@ -82,6 +83,8 @@ export interface Learnt {
   readonly selection: readonly SelectedContract[];
   /** Contract → the file that the verdict is about. */
   readonly files: ReadonlyMap<string, AgentFile>;
+  /** Of the engine's files, as its provenance.yaml has it: which texts of contracts and gates they were judged by. */
+  readonly provenance: readonly FileProvenance[];
   readonly papers: AgentPapers;
   /** Null where the run ended before it was verified. */
   readonly report: Report | null;
