@@ -26,6 +26,6 @@ export function commitText(
 function oneLine(text: string): string {
   return text
     .replace(/\s+/g, ' ')
-    .replace(/[^\x20-\x7e±]/g, '?')
+    .replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, '?')
     .trim();
 }

@@ -1,10 +1,8 @@
 import { stringify } from 'yaml';
 import { codeBlock, inlineText, shorten } from '../model/escape-text.ts';
 import type { FailureModeFrontMatter } from '../model/failure-mode.ts';
-import type { SabotageEntry } from '../model/sabotage.ts';
 import type { Rejection } from './list-rejections.ts';
-
-type Edit = SabotageEntry['edits'][number];
+import type { Reversion } from './revert-edits.ts';
 
 /** The case of a unit gate that a finding is about: its message begins with `mlp.gated#basic`. */
 export function caseOf({ contract, findings }: Pick<Rejection, 'contract' | 'findings'>): string | undefined {
@@ -29,19 +27,19 @@ export function referenceTo(
 export function describeFailure(
   id: string,
   rejection: Rejection,
-  edits: readonly Edit[],
+  places: Reversion['places'],
   reference: string,
 ): FailureModeFrontMatter {
   const { contract, findings } = rejection;
   const [{ message, source, clause }] = findings as [Rejection['findings'][number]];
   const caseId = caseOf(rejection);
-  const [{ find, replace }] = edits as [Edit];
-  const more = edits.length === 1 ? '' : ` (and ${edits.length - 1} more places)`;
+  const [{ right, wrong }] = places as [Reversion['places'][number]];
+  const more = places.length === 1 ? '' : ` (and ${places.length - 1} more places)`;
   return {
     id,
-    title: `${contract}: ${quote(replace, 60)} where ${quote(find, 60)} is right`,
+    title: `${contract}: ${quote(wrong, 70)} where ${quote(right, 70)} is right`,
     symptom: shorten(oneLine(message), 300),
-    cause: `The text has ${quote(replace, 200)} where the accepted one has ${quote(find, 200)}${more}.${clause === null ? '' : ` The contract: ${quote(clause, 300)}.`}`,
+    cause: `The text has ${quote(wrong, 200)} where the accepted one has ${quote(right, 200)}${more}.${clause === null ? '' : ` The contract: ${quote(clause, 300)}.`}`,
     gates: [caseId === undefined ? source : `${contract}#${caseId}`],
     contracts: [contract],
     references: [reference],
@@ -52,7 +50,7 @@ export function describeFailure(
 export function renderFailurePage(
   front: FailureModeFrontMatter,
   rejection: Rejection,
-  edits: readonly Edit[],
+  places: Reversion['places'],
   mutation: string,
 ): string {
   const [{ expected, got, source }] = rejection.findings as [Rejection['findings'][number]];
@@ -60,8 +58,8 @@ export function renderFailurePage(
     ...(expected === null ? [] : [`expected: ${oneLine(expected)}`]),
     ...(got === null ? [] : [`got:      ${oneLine(got)}`]),
   ];
-  const wrong = edits.map(({ replace }) => replace).join('\n…\n');
-  const right = edits.map(({ find }) => find).join('\n…\n');
+  const wrong = places.map((place) => place.wrong).join('\n…\n');
+  const right = places.map((place) => place.right).join('\n…\n');
   return [
     `---\n${stringify(front, { lineWidth: 0, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' })}---`,
     `## How it looks\nThe gate \`${source}\` rejected the text of an agent:\n${codeBlock(told.length === 0 ? front.symptom : told.join('\n'))}`,

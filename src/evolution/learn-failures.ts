@@ -1,4 +1,4 @@
-import { codeSpan, inlineText } from '../model/escape-text.ts';
+import { codeSpan, inlineText, messageText } from '../model/escape-text.ts';
 import type { FailureMode } from '../model/failure-mode.ts';
 import type { KnowledgeEdit, Learnt, Lesson } from '../model/lesson.ts';
 import type { SabotageEntry, SabotageFile } from '../model/sabotage.ts';
@@ -10,10 +10,9 @@ import type { Placed } from './learn-realizations.ts';
 import { listRejections, type Rejection } from './list-rejections.ts';
 import { matchFailureMode } from './match-failure-mode.ts';
 import { codeOf } from './realization-file.ts';
-import { revertEdits } from './revert-edits.ts';
+import { type Reversion, revertEdits } from './revert-edits.ts';
 
 type Mode = Pick<FailureMode, 'slug' | 'frontMatter'>;
-type Edits = SabotageEntry['edits'];
 
 /** Up to 48 the numbers are those of the field survey. */
 const lastSurveyed = 48;
@@ -30,17 +29,17 @@ export function learnFailures(
   const notes: string[] = [];
   for (const rejection of listRejections(learnt)) {
     const at = placed.get(rejection.contract);
-    const edits =
+    const back =
       at && revertEdits(at.realization.text, withCode(at.realization.text, rejection.rejected.text));
-    const match = recognise(rejection, edits, library, mutations);
+    const match = recognise(rejection, back, library, mutations);
     if (match !== undefined) {
       lessons.push(knownLesson(learnt, rejection, match));
       continue;
     }
     const made =
-      at === undefined || edits === undefined
+      at === undefined || back === undefined
         ? obstacleOf(rejection, at)
-        : newLesson(learnt, { rejection, at, edits, library, known });
+        : newLesson(learnt, { rejection, at, back, library, known });
     if (typeof made === 'string') notes.push(made);
     else {
       lessons.push(made.lesson);
@@ -70,19 +69,19 @@ interface Recognised {
 /** The same edits are the same mistake; else words decide. */
 function recognise(
   rejection: Rejection,
-  edits: Edits | undefined,
+  back: Reversion | undefined,
   library: readonly Mode[],
   mutations: readonly SabotageEntry[],
 ): Recognised | undefined {
   const { contract, findings } = rejection;
-  const wanted = JSON.stringify(edits);
+  const wanted = JSON.stringify(back?.edits);
   const twin = mutations.find(
     (entry) => entry.contract === contract && JSON.stringify(entry.edits) === wanted,
   );
   const mode = library.find(({ slug }) => slug === twin?.id);
   if (twin !== undefined && mode !== undefined)
     return { mode, because: `the mutation ${twin.id} is the same` };
-  const changed = (edits ?? []).map(({ find, replace }) => `${find} ${replace}`);
+  const changed = (back?.places ?? []).map(({ right, wrong }) => `${right} ${wrong}`);
   const said = findings.map(({ message, clause }) => `${message} ${clause ?? ''}`);
   return matchFailureMode(
     {
@@ -114,14 +113,14 @@ function knownLesson(learnt: Learnt, rejection: Rejection, { mode, because }: Re
 interface NewFailure {
   readonly rejection: Rejection;
   readonly at: Placed;
-  readonly edits: Edits;
+  readonly back: Reversion;
   readonly library: readonly Mode[];
   readonly known: SabotageFile | undefined;
 }
 
 function newLesson(
   learnt: Learnt,
-  { rejection, at, edits, library, known }: NewFailure,
+  { rejection, at, back, library, known }: NewFailure,
 ): { readonly lesson: Lesson; readonly mode: Mode; readonly mutation: SabotageEntry } | string {
   const { contract, attempt, findings } = rejection;
   const stage = known === undefined ? undefined : findStage(learnt, at, known);
@@ -129,18 +128,18 @@ function newLesson(
     return `${contract}, attempt ${attempt}: no small model of sabotage.yaml takes ${at.realization.file}, so no mutation could show that a gate sees the mistake`;
   const id = nextId(library);
   const slug = slugOf(id, rejection);
-  const front = describeFailure(id, rejection, edits, referenceTo(rejection, learnt.run));
+  const front = describeFailure(id, rejection, back.places, referenceTo(rejection, learnt.run));
   const mutation: SabotageEntry = {
-    ...{ id: slug, says: front.title, contract, realization: at.realization.file, edits },
+    ...{ id: slug, says: front.title, contract, realization: at.realization.file, edits: [...back.edits] },
     ...{ checkpoint: stage.checkpoint, also: [], weights: stage.weights },
   };
-  const page = renderFailurePage(front, rejection, edits, slug);
+  const page = renderFailurePage(front, rejection, back.places, slug);
   const lesson: Lesson = {
     kind: 'failure-mode',
     contract,
-    key: `failure ${contract} ${JSON.stringify(edits)}`,
+    key: `failure ${contract} ${JSON.stringify(back.edits)}`,
     title: `${contract}: a mistake that ${findings[0]!.source} sees, ${id}`,
-    says: `${codeSpan(slug)}: ${inlineText(front.cause)} The gate ${codeSpan(front.gates.join(', '))} rejected it in attempt ${attempt}; no known failure mode of this contract and gate has its words. A mutation makes it again.`,
+    says: `${codeSpan(slug)}: ${messageText(front.cause)} The gate ${codeSpan(front.gates.join(', '))} rejected it in attempt ${attempt}; no known failure mode of this contract and gate has its words. A mutation makes it again.`,
     commit: commitText(`knowledge(failure-modes): add ${slug}`, learnt, undefined, [
       `Symptom: ${front.symptom}`,
       `Seen by: ${front.gates.join(', ')}; attempt ${attempt}, mended in attempt ${rejection.mendedBy}`,

@@ -4,6 +4,13 @@ import { diffLines, type Hunk } from './diff-lines.ts';
 
 type Edit = SabotageEntry['edits'][number];
 
+/** The way back from a right text to a wrong one. */
+export interface Reversion {
+  readonly edits: readonly Edit[];
+  /** The lines at each edit, for people. */
+  readonly places: readonly { readonly right: string; readonly wrong: string }[];
+}
+
 /** A text that was written anew shows no single mistake. */
 const mostLines = 24;
 const mostHunks = 4;
@@ -12,7 +19,7 @@ const mostHunks = 4;
  * The smallest edits that make the wrong text of the right one again, comments apart; each finds its text exactly once.
  * Undefined where too much differs, or nothing that is compiled.
  */
-export function revertEdits(right: string, wrong: string): Edit[] | undefined {
+export function revertEdits(right: string, wrong: string): Reversion | undefined {
   const [lines, other] = [right.split('\n'), wrong.split('\n')];
   const hunks = diffLines(lines, other).filter((hunk) => isCode(hunk, lines, other));
   const size = hunks.reduce(
@@ -22,7 +29,12 @@ export function revertEdits(right: string, wrong: string): Edit[] | undefined {
   if (hunks.length === 0 || hunks.length > mostHunks || size > mostLines) return undefined;
   const goal = replaceHunks(lines, other, hunks);
   const edits = hunks.map((hunk) => toEdit(right, lines, other, hunk));
-  return apply(right, edits) === goal ? edits : undefined;
+  if (apply(right, edits) !== goal) return undefined;
+  const places = hunks.map((hunk) => ({
+    right: lines.slice(hunk.start, hunk.end).join('\n'),
+    wrong: other.slice(hunk.otherStart, hunk.otherEnd).join('\n'),
+  }));
+  return { edits, places };
 }
 
 function isCode(hunk: Hunk, lines: readonly string[], other: readonly string[]): boolean {

@@ -54,7 +54,10 @@ export const rightText = readFileSync(join(knowledgeRoot(), mlpFile), 'utf8').re
   '',
 );
 /** The residual is overwritten. */
-export const wrongText = rightText.replace('linear_add(ctx, num_rows, hidden,', 'linear(ctx, num_rows, hidden,');
+export const wrongText = rightText.replace(
+  'linear_add(ctx, num_rows, hidden,',
+  'linear(ctx, num_rows, hidden,',
+);
 
 export function agentText(text: string, attempt: number): AgentFile {
   const sha256 = createHash('sha256').update(text).digest('hex');
@@ -107,7 +110,9 @@ export async function sampleLearnt(choices: SampleChoices = {}): Promise<Learnt>
   const rewritten = new Set(['mlp.gated']);
   const prepared = prepareEngine(request, catalog, { agents: { hasModel: true, rewritten } });
   const { selection } = prepared;
-  const contract = selection.contracts.find((entry) => entry.contract.frontMatter.id === 'mlp.gated')!.contract;
+  const contract = selection.contracts.find(
+    (entry) => entry.contract.frontMatter.id === 'mlp.gated',
+  )!.contract;
   const [wrong, right] = [agentText(wrongText, 1), agentText(choices.text ?? rightText, 2)];
   const report = Report.parse(
     JSON.parse(readFileSync(join(root, 'test/fixtures/reports/tiny-qwen3.json'), 'utf8')),
@@ -120,7 +125,12 @@ export async function sampleLearnt(choices: SampleChoices = {}): Promise<Learnt>
       {
         ...{ path, sha256 },
         origin: {
-          ...{ kind: 'agent', contract: id, version: contract.frontMatter.version, contractSha256: contract.sha256 },
+          ...{
+            kind: 'agent',
+            contract: id,
+            version: contract.frontMatter.version,
+            contractSha256: contract.sha256,
+          },
           ...{ gateSha256: contract.gateSha256, model: origin.model, requestSha256: origin.requestSha256 },
         },
       },
