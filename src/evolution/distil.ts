@@ -3,6 +3,7 @@ import { learnClarifications } from './learn-clarifications.ts';
 import { learnFacts } from './learn-facts.ts';
 import { learnFailures } from './learn-failures.ts';
 import { learnRealizations } from './learn-realizations.ts';
+import { toCommits } from './to-commits.ts';
 
 /** What a run taught, in the order in which it is to be committed. */
 export interface Distilled {
@@ -18,12 +19,14 @@ export function distil(learnt: Learnt): Distilled {
   const realizations = learnRealizations(learnt);
   const failures = learnFailures(learnt, realizations.placed);
   const facts = learnFacts(learnt);
-  const lessons = [
+  const found = [
     ...realizations.lessons,
     ...failures.lessons,
     ...facts.lessons,
     ...learnClarifications(learnt),
   ];
+  // What knowledge holds already is no lesson.
+  const lessons = toCommits(found, learnt.knowledge).map(({ lesson }) => lesson);
   const notes = [...realizations.notes, ...failures.notes, ...facts.notes];
   return { lessons, notes, reasonIfNone: lessons.length > 0 ? null : whyNothing(learnt, notes) };
 }

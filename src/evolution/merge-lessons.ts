@@ -21,12 +21,12 @@ export function mergeInto(open: readonly Lesson[], fresh: readonly Lesson[]): Me
   const lessons = [...open];
   const dropped: { title: string; because: string }[] = [];
   const gone = new Set<string>();
-  for (const original of renameClashes(open, fresh)) {
-    const verdict = judge(original, lessons, gone);
+  for (const [index, lesson] of renameClashes(open, fresh).entries()) {
+    const verdict = judge(lesson, lessons, gone);
     if ('lesson' in verdict) lessons.push(verdict.lesson);
     else {
-      dropped.push({ title: original.title, because: verdict.because });
-      for (const path of createdIn(original, /\/realizations\//)) gone.add(path);
+      dropped.push({ title: fresh[index]!.title, because: verdict.because });
+      for (const path of createdIn(lesson, /\/realizations\//)) gone.add(path);
     }
   }
   return { lessons, dropped };

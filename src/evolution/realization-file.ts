@@ -121,7 +121,7 @@ function nameFile(
   }
 }
 
-/** Values of the keys by which the contract's other realizations differ. */
+/** Values of the keys by which other realizations of the contract say that they are for something else. */
 function featuresOf(contract: Contract, target: Target): string[] {
   const keys = [
     'model.qkv_bias',
@@ -131,8 +131,10 @@ function featuresOf(contract: Contract, target: Target): string[] {
     'tokenizer.pre_tokenizer',
   ] as const;
   return keys.flatMap((key) => {
-    const isTold = contract.realizations.some(({ applies }) => allowedValues(applies, key) !== undefined);
     const value = target[key];
+    const isTold = contract.realizations.some(
+      ({ applies }) => allowedValues(applies, key)?.includes(value) === false,
+    );
     if (!isTold || value === false || value === 'none') return [];
     const name = key.slice(key.indexOf('.') + 1).replaceAll('_', '-');
     return [value === true ? name : String(value).replaceAll('_', '-')];

@@ -1,4 +1,4 @@
-import { tokenizeCpp } from '../model/cpp-tokens.ts';
+import { findDirectives, tokenizeCpp } from '../model/cpp-tokens.ts';
 import type { SabotageEntry } from '../model/sabotage.ts';
 import { diffLines, type Hunk } from './diff-lines.ts';
 
@@ -38,11 +38,15 @@ export function revertEdits(right: string, wrong: string): Reversion | undefined
 }
 
 function isCode(hunk: Hunk, lines: readonly string[], other: readonly string[]): boolean {
-  const words = (part: readonly string[]) =>
-    tokenizeCpp(part.join('\n'))
-      .map(({ text }) => text)
-      .join(' ');
-  return words(lines.slice(hunk.start, hunk.end)) !== words(other.slice(hunk.otherStart, hunk.otherEnd));
+  return (
+    compiled(lines.slice(hunk.start, hunk.end)) !== compiled(other.slice(hunk.otherStart, hunk.otherEnd))
+  );
+}
+
+function compiled(lines: readonly string[]): string {
+  const text = lines.join('\n');
+  const directives = findDirectives(text).map(({ written }) => written);
+  return [...directives, ...tokenizeCpp(text).map((token) => token.text)].join(' ');
 }
 
 function replaceHunks(lines: readonly string[], other: readonly string[], hunks: readonly Hunk[]): string {
