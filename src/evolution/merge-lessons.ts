@@ -43,13 +43,27 @@ function judge(lesson: Lesson, lessons: readonly Lesson[], gone: ReadonlySet<str
       lesson.kind === 'new-realization' && isRealization(other) && purposeOf(other) === purposeOf(lesson),
   );
   if (rival !== undefined) return { because: `${rival.title} is for the same targets and under review` };
-  const target = lesson.edits.find((edit) => edit.kind === 'add-mutation');
-  const isOrphan = [...gone].some((path) => path.endsWith(`/${target?.entry.realization}`));
-  if (target !== undefined && isOrphan)
-    return {
-      because: `the realization that its mutation breaks, ${target.entry.realization}, is not taken over`,
-    };
+  const away = new Set([...gone, ...lessons.flatMap(deletedIn)]);
+  const lost = neededBy(lesson).find((path) => away.has(path));
+  if (lost !== undefined) return { because: `the realization that it is about, ${lost}, is not taken over` };
   return { lesson };
+}
+
+/** Realizations that it measures or breaks and does not bring along. */
+function neededBy({ contract, edits }: Lesson): string[] {
+  const folder = `contracts/${(contract ?? '').replace('.', '-')}/realizations`;
+  const created = edits.flatMap((edit) => (edit.kind === 'create' ? [edit.path] : []));
+  return edits
+    .flatMap((edit) =>
+      edit.kind === 'add-mutation' || edit.kind === 'add-evidence'
+        ? [`${folder}/${edit.entry.realization}`]
+        : [],
+    )
+    .filter((path) => !created.includes(path));
+}
+
+function deletedIn({ edits }: Lesson): string[] {
+  return edits.flatMap((edit) => (edit.kind === 'delete' ? [edit.path] : []));
 }
 
 function isRealization({ kind }: Lesson): boolean {

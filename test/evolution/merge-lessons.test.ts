@@ -98,6 +98,20 @@ describe('lessons that join an open knowledge pull request', () => {
     ]);
   });
 
+  it('that measure a realization stay out where the open ones delete it', async () => {
+    const path = 'contracts/mlp-gated/realizations/cpu-x86_64-bf16.cpp';
+    const knowledge = withLessons(open, first.knowledge);
+    const [evidence] = distil(
+      await sampleLearnt({ knowledge, report: { seconds: 1 }, change: { run } }),
+    ).lessons;
+    expect(evidence!.kind).toBe('more-evidence');
+    const deleting = [{ ...open[0]!, key: 'other', edits: [{ kind: 'delete' as const, path }] }];
+    expect(mergeInto(deleting, [evidence!])).toEqual({
+      lessons: deleting,
+      dropped: [{ title: evidence!.title, because: expect.stringContaining(path) }],
+    });
+  });
+
   it('that met the same mistake add a reference to it', async () => {
     const again = await sampleLearnt({ request: { numerics: { weights: 'f32' } }, change: { run } });
     const { lessons } = mergeInto(open, distil(again).lessons);

@@ -61,7 +61,7 @@ beforeAll(async () => {
   ]);
   if (end.code !== 0) throw new Error(`${end.stdout}\n${end.stderr}`);
   learnt = JSON.parse(end.stdout);
-}, 900_000);
+}, 1_800_000);
 afterAll(async () => {
   await first?.close();
   cli.close();
