@@ -37,7 +37,7 @@ const work: AgentWork = {
   ...{ publishedPhases: [], round: 1, spent: nothingSpent, optimizations: 0, stop: null },
   limits: {
     ...{ attemptsPerContract: 2, rounds: 1, optimizations: 0 },
-    spending: { warnTokens: null, hardTokens: null, warnUsd: null, hardUsd: null } as never,
+    spending: { softTokens: 1000, hardTokens: 2000, softUsd: null, hardUsd: null },
   },
 };
 
