@@ -9,6 +9,7 @@ import { evidenceCommand } from './evidence-command.ts';
 import { generateCommand } from './generate-command.ts';
 import { judgeCommand } from './judge-command.ts';
 import { knowledgeCheckCommand } from './knowledge-command.ts';
+import { learnCommand } from './learn-command.ts';
 import { oracleCommand } from './oracle-command.ts';
 import { planCommand } from './plan-command.ts';
 import { requestCommand } from './request-command.ts';
@@ -34,6 +35,7 @@ export const commands: readonly Command[] = [
   knowledgeCompletenessCommand,
   sabotageCommand,
   evidenceCommand,
+  learnCommand,
   evalAblationCommand,
   requestCommand,
   doctorCommand,

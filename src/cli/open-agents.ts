@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { createFileLedger } from '../adapters/llm/file-ledger.ts';
 import { openLanguageModel } from '../adapters/llm/open-language-model.ts';
 import { type OpenedLlm, openLlmSettings } from '../adapters/llm/open-llm-settings.ts';
-import type { LocalAgents } from '../local/agents/local-agents.ts';
+import { agentsFolderOf, type LocalAgents, papersPathIn } from '../local/agents/local-agents.ts';
 import { AppError } from '../model/errors.ts';
 import type { LlmSettings } from '../model/llm-settings.ts';
 import { type CommandContext, type CommandInput, optionText } from './command.ts';
@@ -34,7 +34,7 @@ export function openLocalAgents(
   return {
     settings,
     ledger,
-    papersPath: join(folder, 'agents.json'),
+    papersPath: papersPathIn(folder),
     openModel: (limits) =>
       openLanguageModel(settings, {
         ...{ apiKey, ledger, limits, signal },
@@ -78,7 +78,7 @@ export async function openAgents(
     optimizations: optimizations ?? settings.optimizations,
     limits: { ...settings.limits, hard_tokens: tokens ?? settings.limits.hard_tokens },
   };
-  return openLocalAgents({ settings: chosen, apiKey }, `${statePath.replace(/\.json$/, '')}.agents`, context);
+  return openLocalAgents({ settings: chosen, apiKey }, agentsFolderOf(statePath), context);
 }
 
 function countOption(input: CommandInput, name: string): number | undefined {

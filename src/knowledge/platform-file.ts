@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Platform } from '../model/catalog.ts';
+import { MeasuredDevice } from '../model/platform-facts.ts';
 import type { Problem } from '../model/problem.ts';
 import { readYamlFile } from './contract-folder.ts';
 import { findGpuContradictions, GpuSection, toGpuPlatform } from './gpu-platform.ts';
@@ -22,6 +23,8 @@ export const PlatformFile = z.strictObject({
     }),
   ),
   gpu: GpuSection.optional(),
+  /** Devices that verified runs measured; facts of what is there, no promise. */
+  measured: z.array(MeasuredDevice).optional(),
   sources: z.array(z.string()).min(1),
 });
 type PlatformFile = z.infer<typeof PlatformFile>;
@@ -82,7 +85,7 @@ function unwrapFlag(flag: string): readonly string[] {
   return inner === undefined ? [flag] : [flag, ...inner.split(',')];
 }
 
-function toPlatform({ id, archs, compilers, flags, gpu }: PlatformFile): Platform {
+function toPlatform({ id, archs, compilers, flags, gpu, measured }: PlatformFile): Platform {
   return {
     id,
     archs: Object.fromEntries(
@@ -95,5 +98,6 @@ function toPlatform({ id, archs, compilers, flags, gpu }: PlatformFile): Platfor
     compilerMinimums: Object.fromEntries(compilers.map((entry) => [entry.command, entry.minimum_major])),
     flags,
     ...(gpu === undefined ? {} : { gpu: toGpuPlatform(gpu) }),
+    ...(measured === undefined ? {} : { measured }),
   };
 }

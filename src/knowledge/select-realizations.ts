@@ -60,6 +60,10 @@ export function selectRealizations(catalog: Catalog, target: Target, fill?: Fill
     const choice = choose(contract, target, {
       ...{ replacedBy: replacedBy.get(id), taken, fill },
       vectors: byId.has(vectors) ? [vectors] : [],
+      isForTarget: (id) => {
+        const other = byId.get(id);
+        return other !== undefined && firstMismatch(other.frontMatter.applies_when, target) === undefined;
+      },
     });
     if (choice.wantsModel === true) unwritten.push(id);
     if (choice.status === 'missing' && !(choice.wantsModel && taken.has(id))) missing.push(choice.reason);
@@ -93,16 +97,16 @@ function takenByAgents(catalog: Catalog, fill: Filling): ReadonlySet<string> {
 /** The contract of the vector type of processors. */
 const vectors = 'runtime.vectors';
 
-function choose(
-  contract: Contract,
-  target: Target,
-  by: {
-    readonly replacedBy: string | undefined;
-    readonly taken: ReadonlySet<string>;
-    readonly fill: Filling | undefined;
-    readonly vectors: readonly string[];
-  },
-): Choice {
+interface Surroundings {
+  readonly replacedBy: string | undefined;
+  readonly taken: ReadonlySet<string>;
+  readonly fill: Filling | undefined;
+  readonly vectors: readonly string[];
+  /** Whether there is such a contract and it is about this target. */
+  readonly isForTarget: (id: string) => boolean;
+}
+
+function choose(contract: Contract, target: Target, by: Surroundings): Choice {
   const { id, applies_when: appliesWhen, provides } = contract.frontMatter;
   const mismatch = firstMismatch(appliesWhen, target);
   if (mismatch !== undefined) {
@@ -113,7 +117,7 @@ function choose(
   if (provides.header_only === true)
     return { status: 'header-only', reason: 'The header is the whole contract.', requires: [] };
   if (by.taken.has(id) && target['hardware.platform'] === 'cuda') return refuseAgent(`${id}: left to agents`);
-  if (by.taken.has(id)) return leaveToAgent(contract, target, by.fill!, by.vectors);
+  if (by.taken.has(id)) return leaveToAgent(contract, target, by.fill!, by);
   if (by.replacedBy !== undefined)
     return { status: 'replaced', reason: `Filled by the realization of ${by.replacedBy}.`, requires: [] };
   const { realization, reason } = chooseRealization(contract, target, by.taken);
@@ -121,7 +125,7 @@ function choose(
     return { status: 'realization', realization, reason, requires: realization.requires };
   if (by.fill === undefined) return { status: 'missing', reason, requires: [] };
   if (target['hardware.platform'] === 'cuda') return refuseAgent(reason);
-  const requires = sharedRequirements(contract, target, by.vectors);
+  const requires = sharedRequirements(contract, target, by);
   return by.fill.hasModel
     ? { status: 'agent', reason: `${reason}. An agent writes it from the contract.`, requires }
     : { status: 'missing', reason, requires, wantsModel: true };
@@ -132,32 +136,37 @@ function refuseAgent(why: string): Choice {
   return { status: 'missing', reason: `${why}; agents write no parts for cuda yet`, requires: [] };
 }
 
-/** What every realization of a contract for this platform needs: one for another target of it will need it too. */
+/**
+ * What every realization of a contract for this platform needs: one for another target of it will need it too. Where
+ * all are for other platforms, what they need and this platform has.
+ */
 function sharedRequirements(
   contract: Contract,
   target: Target,
-  vectors: readonly string[],
+  { vectors, isForTarget }: Surroundings,
 ): readonly string[] {
   const platform = target['hardware.platform'];
   const own = contract.realizations.filter(
     ({ applies }) => allowedValues(applies, 'hardware.platform')?.includes(platform) ?? true,
   );
-  // No example to go by: what computes on a processor's threads may use its vectors.
-  if (contract.realizations.length === 0)
-    return contract.frontMatter.requires.includes('runtime.threading') ? vectors : [];
   const [first, ...others] = own.length > 0 ? own : contract.realizations;
-  return (first?.requires ?? []).filter((id) => others.every(({ requires }) => requires.includes(id)));
+  const shared = (first?.requires ?? []).filter((id) =>
+    others.every(({ requires }) => requires.includes(id)),
+  );
+  if (own.length > 0) return shared;
+  // No example to go by: what computes on a processor's threads may use its vectors.
+  const usual = contract.frontMatter.requires.includes('runtime.threading') ? vectors : [];
+  return [...new Set([...shared.filter(isForTarget), ...usual])];
 }
 
 /**
  * What knowledge holds stays out of sight, but for how the engine is divided: where a contract leaves that to the target
  * (a tokenizer needs other parts for each kind), the applicable realization's list of parts stands.
  */
-function leaveToAgent(contract: Contract, target: Target, fill: Filling, vectors: readonly string[]): Choice {
+function leaveToAgent(contract: Contract, target: Target, fill: Filling, by: Surroundings): Choice {
   const { id } = contract.frontMatter;
   const requires =
-    chooseRealization(contract, target).realization?.requires ??
-    sharedRequirements(contract, target, vectors);
+    chooseRealization(contract, target).realization?.requires ?? sharedRequirements(contract, target, by);
   if (fill.rewritten?.has(id) === true)
     return { status: 'agent', reason: 'An agent wrote it from the contract.', requires };
   return fill.hasModel

@@ -5,9 +5,9 @@ import type { Catalog } from '../model/catalog.ts';
 import { AppError } from '../model/errors.ts';
 import { SabotageFile } from '../model/sabotage.ts';
 import { knowledgeRoot } from '../preparation/knowledge-base.ts';
-import { packageRoot } from '../preparation/package-root.ts';
 import { prepareEngine } from '../preparation/prepare-engine.ts';
 import { readRequest } from '../preparation/read-request.ts';
+import { sabotageRequest } from '../preparation/sabotage-request.ts';
 import type { OracleRun } from '../verification/gate-context.ts';
 import { listMutations, type Mutation } from '../verification/mutations.ts';
 import { openOracle } from '../verification/oracle.ts';
@@ -51,33 +51,13 @@ export async function readSabotageFile(platform: SabotagePlatform = 'cpu-x86_64'
 
 type WeightFormat = SabotageFile['mutations'][number]['weights'];
 
-/** Small engines whose sizes are all different, with room for a few hundred positions. */
-function constraintText(
-  name: string,
-  spec: SabotageFile['checkpoints'][string],
-  weights: WeightFormat,
-  platform: SabotagePlatform,
-): string {
-  const model = 'path' in spec ? { path: join(packageRoot(), spec.path) } : { config: spec.config };
-  return JSON.stringify({
-    apiVersion: 'metainfer/v1',
-    name: `sabotage-${name}`,
-    model,
-    weights: 'path' in spec ? { source: 'checkpoint' } : { source: 'synthetic', seed: 11 },
-    hardware: { platform, threads: 2, memory: '2GiB' },
-    numerics: { weights },
-    serving: { max_context: 300, max_batch: 3 },
-    workload: { prompt_tokens: 32, output_tokens: 16 },
-  });
-}
-
 async function openSubject(
   name: string,
   spec: SabotageFile['checkpoints'][string],
   weights: WeightFormat,
   options: CampaignOptions,
 ): Promise<SabotageSubject> {
-  const request = await readRequest(constraintText(name, spec, weights, options.platform ?? 'cpu-x86_64'), {
+  const request = await readRequest(sabotageRequest(name, spec, weights, options.platform ?? 'cpu-x86_64'), {
     ...{ fileName: `${name}.yaml`, origin: 'command-line', weightsRoot: undefined, catalog: options.catalog },
   });
   const prepared = prepareEngine(request, options.catalog);

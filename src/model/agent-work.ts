@@ -101,6 +101,22 @@ export const ContractAttempt = z.strictObject({
 });
 export type ContractAttempt = z.infer<typeof ContractAttempt>;
 
+/** What was said of the text of one attempt, in full: a lesson is drawn from it once the run is over. */
+export const AttemptAccount = z.strictObject({
+  contract: z.string(),
+  round: z.int().min(1),
+  number: z.int().min(1),
+  /** Null where no file came. */
+  fileSha256: z.string().nullable(),
+  /** What the agent was told before it wrote: about its text before, also by gates of the whole engine. */
+  told: z.array(RepairFinding).max(12),
+  /** What its own text was rejected for. */
+  findings: z.array(RepairFinding).max(12),
+  /** Places where the reviewer found that the contract says nothing. */
+  unstated: z.array(z.strictObject({ clause: z.string().max(200), reason: z.string().max(1000) })).max(50),
+});
+export type AttemptAccount = z.infer<typeof AttemptAccount>;
+
 /** One proposal of the optimizer and what became of it. */
 export const OptimizationAttempt = z.strictObject({
   contract: z.string(),
@@ -123,6 +139,8 @@ export const AgentPapers = z.strictObject({
   /** Every version of every file. */
   versions: z.array(AgentFile),
   attempts: z.array(ContractAttempt),
+  /** One for each attempt; absent in papers of earlier versions. */
+  accounts: z.array(AttemptAccount).optional(),
   optimizations: z.array(OptimizationAttempt),
 });
 export type AgentPapers = z.infer<typeof AgentPapers>;
@@ -155,8 +173,9 @@ export function keepAttempt(
   papers: AgentPapers,
   attempt: ContractAttempt,
   file: AgentFile | null,
+  account?: AttemptAccount,
 ): AgentPapers {
-  const isSame = (other: ContractAttempt): boolean =>
+  const isSame = (other: ContractAttempt | AttemptAccount): boolean =>
     other.contract === attempt.contract && other.round === attempt.round && other.number === attempt.number;
   const hasFile =
     file === null ||
@@ -165,5 +184,8 @@ export function keepAttempt(
     ...papers,
     versions: hasFile ? papers.versions : [...papers.versions, file],
     attempts: [...papers.attempts.filter((other) => !isSame(other)), attempt],
+    ...(account === undefined
+      ? {}
+      : { accounts: [...(papers.accounts ?? []).filter((other) => !isSame(other)), account] }),
   };
 }

@@ -1,6 +1,7 @@
 import type { Contract, Realization } from './contract.ts';
 import type { FailureMode } from './failure-mode.ts';
 import type { ModelFamily, TokenizerFacts } from './model-facts.ts';
+import type { MeasuredDevice } from './platform-facts.ts';
 import type { Target } from './target.ts';
 
 /** A published model that knowledge/models lists: its config.json and what its tokenizer is. */
@@ -55,6 +56,8 @@ export interface Platform {
   readonly flags: readonly string[];
   /** Of a GPU platform: the compiler of its `.cu` files, and what is known of the devices. Absent on a CPU. */
   readonly gpu?: GpuPlatform;
+  /** What verified runs measured of devices. */
+  readonly measured?: readonly MeasuredDevice[];
 }
 
 export interface GpuPlatform {

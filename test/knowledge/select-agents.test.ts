@@ -69,6 +69,20 @@ describe('who fills a contract', () => {
     );
   });
 
+  test('an agent at a gap is told of no part that only another platform has', async () => {
+    const { catalog: real } = await loadCatalog(knowledgeRoot());
+    const contracts = real!.contracts.map((contract) => {
+      const realizations = contract.realizations.filter(({ file }) => file.endsWith('.cu'));
+      return contract.frontMatter.id === 'mlp.gated' ? { ...contract, realizations } : contract;
+    });
+    const fill = { mode: 'knowledge-first', hasModel: true } as const;
+    const selection = selectRealizations({ ...real!, contracts }, knowledgeTarget, fill);
+    const gap = selection.contracts.find(({ contract }) => contract.frontMatter.id === 'mlp.gated');
+    expect([gap?.status, selection.missing]).toEqual(['agent', []]);
+    expect(gap!.requires).toContain('runtime.vectors');
+    expect(gap!.requires).not.toContain('runtime.cuda');
+  });
+
   test('says that a model is missing and how to name one', () => {
     const { missing, ...rest } = statuses(
       { mode: 'knowledge-first', hasModel: false },

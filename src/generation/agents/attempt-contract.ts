@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AgentFile, ContractAttempt, RepairFinding } from '../../model/agent-work.ts';
+import type { AgentFile, AttemptAccount, ContractAttempt, RepairFinding } from '../../model/agent-work.ts';
 import type { AnswerOrigin, LanguageModel, ModelAnswer } from '../../model/language-model.ts';
 import { checkAgentFile, maxFileBytes } from './check-agent-file.ts';
 import type { ContractTask } from './contract-task.ts';
@@ -31,6 +31,8 @@ export interface AttemptOutcome {
   /** Null where no file came. */
   readonly file: AgentFile | null;
   readonly attempt: ContractAttempt;
+  /** The same in the words that were used, for lessons. */
+  readonly account: AttemptAccount;
   /** Nothing more can be done for this contract, nor for any other. */
   readonly stop: { readonly reason: string; readonly message: string } | null;
   /** Places where the contract does not say what the code had to decide: gaps of the knowledge. */
@@ -40,7 +42,7 @@ export interface AttemptOutcome {
 }
 
 /** What came of the attempt but for its accounts. */
-type Judgement = Omit<AttemptOutcome, 'attempt'> & { readonly calls: readonly AnswerOrigin[] };
+type Judgement = Omit<AttemptOutcome, 'attempt' | 'account'> & { readonly calls: readonly AnswerOrigin[] };
 
 /**
  * One attempt of the implementer at one contract: question, static rules, gates, reviewer.
@@ -66,6 +68,15 @@ export async function attemptContract(task: ContractTask, ports: AttemptPorts): 
       seconds: (performance.now() - begin) / 1000 + paid,
       calls: calls.length,
       lines: file === null ? 0 : file.text.split('\n').length - 1,
+    },
+    account: {
+      contract: task.contract.id,
+      round: ports.round,
+      number: ports.attempt,
+      fileSha256: file?.sha256 ?? null,
+      told: limitFindings(task.findings),
+      findings: outcome === 'accepted' ? [] : [...findings],
+      unstated: [...rest.unstated],
     },
   };
 }

@@ -29,7 +29,7 @@ export async function attemptNext(
     review: context.llm!.settings.review,
     isLastAttempt: work.attempts + 1 >= limits.attemptsPerContract,
   });
-  const papers = keepAttempt(await readPapers(context, run), outcome.attempt, outcome.file);
+  const papers = keepAttempt(await readPapers(context, run), outcome.attempt, outcome.file, outcome.account);
   await context.store.saveDocument(run.id, 'agents', papers);
   await tellAttempt(context, run, outcome);
   const { findings, objections, stop, file } = outcome;

@@ -70,7 +70,7 @@ export async function attemptNext(
     signal: runner.signal,
   });
   const papers = await readPapers(agents.papersPath);
-  await savePapers(agents.papersPath, keepAttempt(papers, outcome.attempt, outcome.file));
+  await savePapers(agents.papersPath, keepAttempt(papers, outcome.attempt, outcome.file, outcome.account));
   const why = outcome.attempt.rejectedBy.length === 0 ? '' : ` (${outcome.attempt.rejectedBy.join(', ')})`;
   runner.onNote(`${which}: ${outcome.outcome}${why}, ${outcome.attempt.seconds.toFixed(1)} s`);
   for (const note of outcome.notes) runner.onNote(`${contract}: ${note}`);

@@ -1,5 +1,5 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { AgentPapers, noPapers } from '../../model/agent-work.ts';
 import type { CompletionLedger } from '../../model/completion-ledger.ts';
 import { AppError } from '../../model/errors.ts';
@@ -16,6 +16,19 @@ export interface LocalAgents {
   readonly ledger: CompletionLedger;
   /** JSON file beside the run's state. */
   readonly papersPath: string;
+}
+
+/** Where a run whose state is kept at `statePath` keeps what its agents asked, heard and wrote. */
+export function agentsFolderOf(statePath: string): string {
+  return `${statePath.replace(/\.json$/, '')}.agents`;
+}
+
+export function papersPathOf(statePath: string): string {
+  return papersPathIn(agentsFolderOf(statePath));
+}
+
+export function papersPathIn(agentsFolder: string): string {
+  return join(agentsFolder, 'agents.json');
 }
 
 /** @throws AppError RUN_STATE_INVALID where the file is there and is something else */
