@@ -7,6 +7,7 @@ import { evalAblationCommand } from './eval-command.ts';
 import { evidenceCommand } from './evidence-command.ts';
 import { generateCommand } from './generate-command.ts';
 import { judgeCommand } from './judge-command.ts';
+import { coverageCommand } from './knowledge/coverage-command.ts';
 import { knowledgeCheckCommand } from './knowledge-command.ts';
 import { oracleCommand } from './oracle-command.ts';
 import { planCommand } from './plan-command.ts';
@@ -30,6 +31,7 @@ export const commands: readonly Command[] = [
   weightsSynthCommand,
   oracleCommand,
   knowledgeCheckCommand,
+  coverageCommand,
   sabotageCommand,
   evidenceCommand,
   evalAblationCommand,

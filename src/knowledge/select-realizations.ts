@@ -59,6 +59,8 @@ export function selectRealizations(catalog: Catalog, target: Target, fill?: Fill
     const choice = choose(contract, target, {
       ...{ replacedBy: replacedBy.get(id), taken, fill },
       vectors: byId.has(vectors) ? [vectors] : [],
+      canStand: (required) =>
+        firstMismatch(byId.get(required)?.frontMatter.applies_when ?? {}, target) === undefined,
     });
     if (choice.wantsModel === true) unwritten.push(id);
     if (choice.status === 'missing' && !(choice.wantsModel && taken.has(id))) missing.push(choice.reason);
@@ -90,6 +92,13 @@ function takenByAgents(catalog: Catalog, fill: Filling): ReadonlySet<string> {
 /** The contract of the vector type of processors. */
 const vectors = 'runtime.vectors';
 
+/** What an agent's code may be divided into. */
+interface Parts {
+  readonly vectors: readonly string[];
+  /** Whether a contract may be part of an engine for this target. */
+  readonly canStand: (id: string) => boolean;
+}
+
 function choose(
   contract: Contract,
   target: Target,
@@ -97,8 +106,7 @@ function choose(
     readonly replacedBy: string | undefined;
     readonly taken: ReadonlySet<string>;
     readonly fill: Filling | undefined;
-    readonly vectors: readonly string[];
-  },
+  } & Parts,
 ): Choice {
   const { id, applies_when: appliesWhen, provides } = contract.frontMatter;
   const mismatch = firstMismatch(appliesWhen, target);
@@ -110,7 +118,7 @@ function choose(
   if (provides.header_only === true)
     return { status: 'header-only', reason: 'The header is the whole contract.', requires: [] };
   if (by.taken.has(id) && target['hardware.platform'] === 'cuda') return refuseAgent(id);
-  if (by.taken.has(id)) return leaveToAgent(contract, target, by.fill!, by.vectors);
+  if (by.taken.has(id)) return leaveToAgent(contract, target, by.fill!, by);
   if (by.replacedBy !== undefined)
     return { status: 'replaced', reason: `Filled by the realization of ${by.replacedBy}.`, requires: [] };
   const { realization, reason } = chooseRealization(contract, target, by.taken);
@@ -118,7 +126,7 @@ function choose(
     return { status: 'realization', realization, reason, requires: realization.requires };
   if (by.fill === undefined) return { status: 'missing', reason, requires: [] };
   if (target['hardware.platform'] === 'cuda') return refuseAgent(id);
-  const requires = sharedRequirements(contract, target, by.vectors);
+  const requires = sharedRequirements(contract, target, by);
   return by.fill.hasModel
     ? { status: 'agent', reason: `${reason}. An agent writes it from the contract.`, requires }
     : { status: 'missing', reason, requires, wantsModel: true };
@@ -133,7 +141,7 @@ function refuseAgent(id: string): Choice {
 function sharedRequirements(
   contract: Contract,
   target: Target,
-  vectors: readonly string[],
+  { vectors, canStand }: Parts,
 ): readonly string[] {
   const platform = target['hardware.platform'];
   const own = contract.realizations.filter(
@@ -143,18 +151,20 @@ function sharedRequirements(
   if (contract.realizations.length === 0)
     return contract.frontMatter.requires.includes('runtime.threading') ? vectors : [];
   const [first, ...others] = own.length > 0 ? own : contract.realizations;
-  return (first?.requires ?? []).filter((id) => others.every(({ requires }) => requires.includes(id)));
+  // Realizations for other platforms alone may need parts that this one has no use for.
+  return (first?.requires ?? []).filter(
+    (id) => canStand(id) && others.every(({ requires }) => requires.includes(id)),
+  );
 }
 
 /**
  * What knowledge holds stays out of sight, but for how the engine is divided: where a contract leaves that to the target
  * (a tokenizer needs other parts for each kind), the applicable realization's list of parts stands.
  */
-function leaveToAgent(contract: Contract, target: Target, fill: Filling, vectors: readonly string[]): Choice {
+function leaveToAgent(contract: Contract, target: Target, fill: Filling, parts: Parts): Choice {
   const { id } = contract.frontMatter;
   const requires =
-    chooseRealization(contract, target).realization?.requires ??
-    sharedRequirements(contract, target, vectors);
+    chooseRealization(contract, target).realization?.requires ?? sharedRequirements(contract, target, parts);
   if (fill.rewritten?.has(id) === true)
     return { status: 'agent', reason: 'An agent wrote it from the contract.', requires };
   return fill.hasModel
