@@ -8,6 +8,7 @@ import { evidenceCommand } from './evidence-command.ts';
 import { generateCommand } from './generate-command.ts';
 import { judgeCommand } from './judge-command.ts';
 import { coverageCommand } from './knowledge/coverage-command.ts';
+import { graphCommand } from './knowledge/graph-command.ts';
 import { knowledgeCheckCommand } from './knowledge-command.ts';
 import { oracleCommand } from './oracle-command.ts';
 import { planCommand } from './plan-command.ts';
@@ -32,6 +33,7 @@ export const commands: readonly Command[] = [
   oracleCommand,
   knowledgeCheckCommand,
   coverageCommand,
+  graphCommand,
   sabotageCommand,
   evidenceCommand,
   evalAblationCommand,

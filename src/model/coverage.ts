@@ -32,6 +32,9 @@ export type EvidenceState = (typeof evidenceStates)[number];
 export interface PartEvidence {
   readonly contract: string;
   readonly realization: string;
+  readonly platform: string;
+  readonly arch: string;
+  readonly weights: string;
   readonly state: EvidenceState;
   /** One sentence: which run, or what keeps the entry from counting. */
   readonly says: string;

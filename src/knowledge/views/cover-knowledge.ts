@@ -110,7 +110,7 @@ export function coverTarget(view: KnowledgeView, target: Target): FoundCell {
     realization === undefined ? [] : [judgeEvidence(view, contract, realization, target)],
   );
   const named = judged.map(({ example, ...part }) => ({
-    key: `${part.contract}/${part.realization} on ${place.platform} ${arch} ${place.weights}`,
+    key: `${part.contract}/${part.realization} on ${part.platform} ${part.arch} ${part.weights}`,
     ...{ part, example },
   }));
   const gap = findGap(selection, target);

@@ -30,7 +30,10 @@ export function judgeEvidence(
     says: `no run on ${platform} is recorded`,
   };
   return {
-    ...{ contract: contract.frontMatter.id, realization: realization.file, ...best },
+    ...{ contract: contract.frontMatter.id, realization: realization.file, platform },
+    arch: String(target['hardware.arch']),
+    weights: String(target['numerics.weights']),
+    ...best,
     repeat: best.example === undefined ? [] : commandsOf(best.example, view.reports, best.report),
   };
 }
