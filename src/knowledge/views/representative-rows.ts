@@ -59,7 +59,7 @@ export function representativeRows(catalog: Catalog, asked: readonly Target[] = 
 }
 
 /** What is asked for does not matter to a row: columns set platform, arch and format. */
-function anyRequest(): Constraints {
+export function anyRequest(): Constraints {
   return Constraints.parse({
     apiVersion: 'metainfer/v1',
     name: 'row',
