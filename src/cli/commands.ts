@@ -8,6 +8,7 @@ import { evidenceCommand } from './evidence-command.ts';
 import { generateCommand } from './generate-command.ts';
 import { judgeCommand } from './judge-command.ts';
 import { coverageCommand } from './knowledge/coverage-command.ts';
+import { diffCommand } from './knowledge/diff-command.ts';
 import { explainCommand } from './knowledge/explain-command.ts';
 import { graphCommand } from './knowledge/graph-command.ts';
 import { knowledgeCheckCommand } from './knowledge-command.ts';
@@ -36,6 +37,7 @@ export const commands: readonly Command[] = [
   coverageCommand,
   graphCommand,
   explainCommand,
+  diffCommand,
   sabotageCommand,
   evidenceCommand,
   evalAblationCommand,
