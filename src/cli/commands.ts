@@ -11,6 +11,7 @@ import { coverageCommand } from './knowledge/coverage-command.ts';
 import { diffCommand } from './knowledge/diff-command.ts';
 import { explainCommand } from './knowledge/explain-command.ts';
 import { graphCommand } from './knowledge/graph-command.ts';
+import { newCommand } from './knowledge/new-command.ts';
 import { knowledgeCheckCommand } from './knowledge-command.ts';
 import { oracleCommand } from './oracle-command.ts';
 import { planCommand } from './plan-command.ts';
@@ -38,6 +39,7 @@ export const commands: readonly Command[] = [
   graphCommand,
   explainCommand,
   diffCommand,
+  newCommand,
   sabotageCommand,
   evidenceCommand,
   evalAblationCommand,
