@@ -17,6 +17,11 @@ import { readRequest } from './read-request.ts';
 export async function openKnowledgeView(cacheFolder: string, root = knowledgeRoot()): Promise<KnowledgeView> {
   const catalog = await openKnowledge(cacheFolder, root);
   if (catalog.contracts.length === 0) throw new AppError('USAGE', `${root} holds no contracts/.`);
+  return viewKnowledge(catalog, root);
+}
+
+/** A catalog that was opened already, with the reports and examples beside it. */
+export async function viewKnowledge(catalog: Catalog, root: string): Promise<KnowledgeView> {
   const [reports, examples] = await Promise.all([readReports(root), readExamples(root, catalog)]);
   return { catalog, reports, examples };
 }
