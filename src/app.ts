@@ -24,6 +24,7 @@ import type { LlmSettings } from './model/llm-settings.ts';
 import { step } from './pipeline.ts';
 import { renderPlan } from './plan/render-plan.ts';
 import { openKnowledge } from './preparation/knowledge-base.ts';
+import { createKnowledgePages } from './preparation/knowledge-pages.ts';
 import { packageRoot } from './preparation/package-root.ts';
 import { describeDelivery } from './webhooks/describe-delivery.ts';
 
@@ -126,6 +127,7 @@ async function open(
   const dashboard = createDashboard({
     ...{ store, metrics, githubUrl: settings.githubUrl, operatorToken: settings.operatorToken, log },
     ...{ renderPlan, renderPlot, isReady: () => isReady },
+    knowledge: createKnowledgePages(() => catalog, settings.knowledgeFolder),
   });
   const app = createAppFunction(store, metrics, log);
   const receive = createWebhookReceiver(await createNodeMiddleware(app, { probot, webhooksPath }));

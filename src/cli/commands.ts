@@ -8,6 +8,11 @@ import { evalAblationCommand } from './eval-command.ts';
 import { evidenceCommand } from './evidence-command.ts';
 import { generateCommand } from './generate-command.ts';
 import { judgeCommand } from './judge-command.ts';
+import { coverageCommand } from './knowledge/coverage-command.ts';
+import { diffCommand } from './knowledge/diff-command.ts';
+import { explainCommand } from './knowledge/explain-command.ts';
+import { graphCommand } from './knowledge/graph-command.ts';
+import { newCommand } from './knowledge/new-command.ts';
 import { knowledgeCheckCommand } from './knowledge-command.ts';
 import { learnCommand } from './learn-command.ts';
 import { oracleCommand } from './oracle-command.ts';
@@ -33,6 +38,11 @@ export const commands: readonly Command[] = [
   oracleCommand,
   knowledgeCheckCommand,
   knowledgeCompletenessCommand,
+  coverageCommand,
+  graphCommand,
+  explainCommand,
+  diffCommand,
+  newCommand,
   sabotageCommand,
   evidenceCommand,
   learnCommand,

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { writeEngine } from '../generation/write-engine.ts';
 import { rememberWeights } from '../local/engine-folder.ts';
 import { AppError } from '../model/errors.ts';
+import { describeGap } from '../model/knowledge-gap.ts';
 import { composePrepared, prepareEngine } from '../preparation/prepare-engine.ts';
 import { type Command, optionText } from './command.ts';
 import { openRequest } from './open-request.ts';
@@ -18,11 +19,10 @@ export const generateCommand: Command = {
     const started = performance.now();
     const { request, catalog } = await openRequest(input.positionals[0]!, context);
     const prepared = prepareEngine(request, catalog);
-    if (prepared.plan.missing.length > 0) {
-      throw new AppError(
-        'NOT_COVERED',
-        `Knowledge does not cover this engine yet:\n${prepared.plan.missing.map((line) => `- ${line}`).join('\n')}`,
-      );
+    const { missing, gap } = prepared.plan;
+    if (missing.length > 0) {
+      const lines = [...missing, ...(gap === undefined ? [] : describeGap(gap))].map((line) => `- ${line}`);
+      throw new AppError('NOT_COVERED', `Knowledge does not cover this engine yet:\n${lines.join('\n')}`);
     }
     const folder = resolve(optionText(input, 'output') ?? `engines/${request.constraints.name}`);
     const sources = composePrepared(prepared);

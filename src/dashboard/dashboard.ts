@@ -6,6 +6,7 @@ import type { Plan } from '../model/plan.ts';
 import type { Report } from '../model/report.ts';
 import type { RunRecord } from '../model/run-record.ts';
 import { type Answer, htmlPage, notFound, plainText, redirect, send, showMessage } from './answer.ts';
+import { type KnowledgePages, renderContractPage, renderKnowledgePage } from './knowledge-pages.ts';
 import type { Metrics } from './metrics.ts';
 import { isOperator } from './operator.ts';
 import { listPlots, type PlotName, plotNames } from './plots.ts';
@@ -36,6 +37,7 @@ export interface DashboardOptions {
   readonly renderPlot: (report: Report, name: PlotName) => Promise<string | undefined>;
   /** Markdown. */
   readonly renderPlan: (plan: Plan) => string;
+  readonly knowledge: KnowledgePages;
   /** False once the app is being stopped: /readyz then answers 503 and the load goes elsewhere. */
   readonly isReady: () => boolean;
   readonly log: Pick<Logger, 'error'>;
@@ -83,6 +85,8 @@ type PageHandler = (visit: Visit) => Promise<Answer> | Answer;
 
 function findPage(path: string): PageHandler | undefined {
   const fixed = fixedPages.get(path);
+  const [, contract] = /^\/knowledge\/([a-z0-9.-]{1,100})$/.exec(path) ?? [];
+  if (fixed === undefined && contract !== undefined) return (visit) => contractPage(visit, contract);
   if (fixed !== undefined || !path.startsWith('/runs/')) return fixed;
   const [, asked, ending] = /^\/runs\/([1-9][0-9]{0,8})\/transcript(\.json)?$/.exec(path) ?? [];
   if (asked !== undefined) return (visit) => transcript(visit, Number(asked), ending !== undefined);
@@ -95,6 +99,8 @@ function findPage(path: string): PageHandler | undefined {
 const fixedPages: ReadonlyMap<string, PageHandler> = new Map<string, PageHandler>([
   ['/', () => redirect('/runs')],
   ['/runs', runsPage],
+  ['/knowledge', knowledgePage],
+  ['/knowledge/graph.svg', graphFile],
   ['/sign-in', signIn],
   ['/style.css', styles],
   ['/healthz', () => plainText(200, 'ok\n')],
@@ -168,12 +174,34 @@ async function plotFile(visit: Visit, number: number, name: string): Promise<Ans
   const report = run && (await visit.options.store.readDocument(run.id, 'report'));
   const svg = report && plot && (await visit.options.renderPlot(report, plot));
   if (svg === undefined) return notFound();
+  return picture(svg, run?.repository.isPrivate === true);
+}
+
+function picture(svg: string, isPrivate: boolean): Answer {
   const headers = {
     // Opened by itself an SVG is a document: nothing in it may load or run.
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-    'cache-control': `${run?.repository.isPrivate === true ? 'private' : 'public'}, max-age=60`,
+    'cache-control': `${isPrivate ? 'private' : 'public'}, max-age=60`,
   };
   return { status: 200, type: 'image/svg+xml; charset=utf-8', body: svg, headers };
+}
+
+async function knowledgePage({ options: { knowledge } }: Visit): Promise<Answer> {
+  return htmlPage(renderKnowledgePage(await knowledge.coverage(), await knowledge.graph()));
+}
+
+async function graphFile({ options: { knowledge } }: Visit): Promise<Answer> {
+  return picture(await knowledge.drawGraph(), false);
+}
+
+async function contractPage({ options: { knowledge } }: Visit, id: string): Promise<Answer> {
+  const account = await knowledge.explain(id);
+  if (account !== undefined) return htmlPage(renderContractPage(account));
+  return showMessage(
+    404,
+    'No such contract',
+    `Knowledge has no contract ${id}. /knowledge lists all of them.`,
+  );
 }
 
 /** A browser asks for the token by itself, and sends it to every page from then on. The user name is not looked at. */

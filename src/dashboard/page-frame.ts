@@ -21,7 +21,7 @@ ${reload}
 <link rel="stylesheet" href="/style.css">
 </head>
 <body>
-<header><strong><a href="/runs">MetaInfer</a></strong> <nav><a href="/runs">Runs</a></nav></header>
+<header><strong><a href="/runs">MetaInfer</a></strong> <nav><a href="/runs">Runs</a> <a href="/knowledge">Knowledge</a></nav></header>
 <main>
 ${content}
 </main>

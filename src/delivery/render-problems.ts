@@ -1,4 +1,4 @@
-import { codeBlock, codeSpan, inlineText, messageText, shorten } from '../model/escape-text.ts';
+import { codeBlock, codeSpan, messageText, shorten } from '../model/escape-text.ts';
 import type { Problem } from '../model/problem.ts';
 import type { RunSource } from '../model/run-record.ts';
 import { count, details, paragraphs } from './markdown.ts';
@@ -91,7 +91,7 @@ export function renderNotCovered(lines: readonly string[]): string {
   if (lines.length === 0) return '';
   return paragraphs(
     '**Understood, but not covered by knowledge yet:**',
-    lines.map((line) => `- ${inlineText(line)}`).join('\n'),
+    lines.map((line) => `- ${messageText(line)}`).join('\n'),
   );
 }
 

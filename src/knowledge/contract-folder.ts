@@ -86,6 +86,7 @@ function readFolder(tree: Tree, folder: string): ReadFolder {
     gate: gate.value,
     shim: shim === undefined ? undefined : { text: shim.text, sha256: shim.sha256 },
     hasReference: reference !== undefined,
+    referenceSha256: reference?.sha256 ?? null,
     realizations: realizations.value,
     evidence: evidence.value ?? [],
     gateSha256: tree.get(`${root}gate.yaml`)?.sha256 ?? null,

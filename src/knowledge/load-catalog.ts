@@ -5,6 +5,7 @@ import { checkContract } from './check-contract.ts';
 import { checkReferences } from './check-references.ts';
 import { type LoadedContract, loadContractFolder } from './contract-folder.ts';
 import { loadFailureModes } from './failure-mode-file.ts';
+import { findUnwritten } from './find-unwritten.ts';
 import { loadModels } from './model-file.ts';
 import { loadPlatforms } from './platform-file.ts';
 import { compareBytes, isCatalogFile, readTree, type Tree } from './read-tree.ts';
@@ -35,6 +36,7 @@ export function checkTree(tree: Tree): { readonly catalog?: Catalog; readonly pr
     ...read.flatMap((entry) => entry.problems),
     ...contracts.flatMap(checkContract),
     ...checkReferences(contracts, failureModes),
+    ...findUnwritten(tree),
     ...failureModeProblems,
     ...modelProblems,
     ...platformProblems,

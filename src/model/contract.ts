@@ -168,6 +168,8 @@ export interface Contract {
   readonly gate: Gate | undefined;
   readonly shim: { readonly text: string; readonly sha256: string } | undefined;
   readonly hasReference: boolean;
+  /** SHA-256 of reference.ts; null where there is none. */
+  readonly referenceSha256: string | null;
   readonly realizations: readonly Realization[];
   /** From evidence.yaml, oldest first. */
   readonly evidence: readonly Evidence[];

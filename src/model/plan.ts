@@ -1,3 +1,4 @@
+import type { KnowledgeGap } from './knowledge-gap.ts';
 import type { ModelFacts, TokenizerFacts } from './model-facts.ts';
 import type { Target } from './target.ts';
 
@@ -75,6 +76,8 @@ export interface Plan {
     readonly reason: string;
   }[];
   readonly missing: readonly string[];
+  /** What knowledge would need to cover it; absent where knowledge, or an agent, fills everything. */
+  readonly gap?: KnowledgeGap;
   readonly files: readonly string[];
   readonly arithmetic: Arithmetic;
   readonly limit: {

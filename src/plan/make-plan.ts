@@ -1,6 +1,7 @@
 import { computeArithmetic } from '../model/arithmetic.ts';
 import type { GpuPlatform, Selection } from '../model/catalog.ts';
 import type { Constraints } from '../model/constraints.ts';
+import type { KnowledgeGap } from '../model/knowledge-gap.ts';
 import type { ModelFacts, TokenizerFacts } from '../model/model-facts.ts';
 import type { DeviceRates, Plan, PlanRequest } from '../model/plan.ts';
 import { sourceNameOf } from '../model/source-name.ts';
@@ -17,6 +18,8 @@ export interface PlanInput {
   readonly tokenizer: TokenizerFacts;
   readonly selection: Selection;
   readonly catalogSha256: string;
+  /** Where something is missing that knowledge could hold. */
+  readonly gap?: KnowledgeGap | undefined;
   /** Measured, or stated by the person; else what the platform's table says of a named device. */
   readonly device?: DeviceRates | undefined;
   /** The platform's, where it has devices. */
@@ -49,6 +52,7 @@ export function makePlan(input: PlanInput): Plan {
       reason,
     })),
     missing: selection.missing,
+    ...(input.gap === undefined ? {} : { gap: input.gap }),
     files: listFiles(selection),
     arithmetic,
     limit: { ...bounds, unreachable: findUnreachable(constraints.goals.require, bounds, arithmetic) },

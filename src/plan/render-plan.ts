@@ -1,3 +1,4 @@
+import { describeGap } from '../model/knowledge-gap.ts';
 import type { Arithmetic, Plan } from '../model/plan.ts';
 import { showBytes } from '../model/show-bytes.ts';
 import { grouped, short } from '../model/show-number.ts';
@@ -27,10 +28,11 @@ function renderHead(plan: Plan): string {
   return `## Plan: ${plan.name}\n${asked}. ${renderVerdict(plan)}`;
 }
 
-function renderVerdict({ coverage, missing, cost, files }: Plan): string {
+function renderVerdict({ coverage, missing, gap, cost, files }: Plan): string {
   if (missing.length > 0) {
     const lines = missing.map((line) => `- ${line}`).join('\n');
-    return `**Not covered yet**; no engine can be made:\n${lines}`;
+    const way = gap === undefined ? [] : describeGap(gap).map((line) => `- ${line}`);
+    return `**Not covered yet**; no engine can be made:\n${lines}${way.length === 0 ? '' : `\n\nWhat would cover it:\n${way.join('\n')}`}`;
   }
   const filled = coverage.filter(({ status }) => status === 'realization').length;
   const agents = coverage.filter(({ status }) => status === 'agent').length;

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto';
 import { composeEngine, renderListedConfig } from '../generation/compose-engine.ts';
 import { selectRealizations } from '../knowledge/select-realizations.ts';
+import { explainGap } from '../knowledge/views/explain-gap.ts';
 import type { AgentFile } from '../model/agent-work.ts';
 import type { Catalog, Platform, Selection } from '../model/catalog.ts';
 import type { EngineSources } from '../model/engine.ts';
 import { AppError } from '../model/errors.ts';
+import type { KnowledgeGap } from '../model/knowledge-gap.ts';
 import type { DeviceRates, Plan } from '../model/plan.ts';
-import { toTarget } from '../model/target.ts';
+import { type Target, toTarget } from '../model/target.ts';
 import type { CostSettings } from '../plan/estimate-cost.ts';
 import { makePlan } from '../plan/make-plan.ts';
 import type { Request } from './read-request.ts';
@@ -52,6 +54,7 @@ export function prepareEngine(
     tokenizer: model.tokenizer,
     selection,
     catalogSha256: catalog.sha256,
+    gap: selection.missing.length === 0 ? undefined : gapOf(catalog, target),
     device: options.device,
     gpu: platform?.gpu,
     llm: options.llm,
@@ -65,6 +68,12 @@ export function prepareEngine(
   // The device's rates are a measurement, prices and limits are the operator's: they may differ between two runs of the same plan.
   const bytes = JSON.stringify({ ...plan, limit: undefined, cost: undefined });
   return { request, platform, selection, plan, planSha256: createHash('sha256').update(bytes).digest('hex') };
+}
+
+/** Where agents alone are missing knowledge lacks nothing. */
+function gapOf(catalog: Catalog, target: Target): KnowledgeGap | undefined {
+  const gap = explainGap(catalog, target);
+  return gap.missing.length === 0 ? undefined : gap;
 }
 
 export interface AgentSources {

@@ -5,6 +5,7 @@ import type { Catalog } from '../model/catalog.ts';
 import type { Constraints } from '../model/constraints.ts';
 import { AppError } from '../model/errors.ts';
 import { formatProblem, type Problem } from '../model/problem.ts';
+import { tellGap } from './find-gap.ts';
 import { type LocatedModel, locateModel } from './locate-model.ts';
 
 /** A constraint file that was accepted, with the model that it names. */
@@ -51,9 +52,11 @@ export async function readRequest(
     catalogPlatforms: places.catalog.platforms,
   });
   const { constraints, sha256 } = parsed;
-  if (constraints === undefined || sha256 === undefined) throw refusal(parsed.problems, parsed.notCovered);
+  const gap = tellGap(text, parsed, places.catalog);
+  if (constraints === undefined || sha256 === undefined)
+    throw refusal(parsed.problems, parsed.notCovered, gap);
   if (parsed.notCovered.length > 0) {
-    const lines = parsed.notCovered.map((entry) => `- ${entry.message}`);
+    const lines = [...parsed.notCovered.map(({ message }) => message), ...gap].map((line) => `- ${line}`);
     throw new AppError(
       'NOT_COVERED',
       `The file is right, and asks for what knowledge does not cover yet:\n${lines.join('\n')}`,
@@ -81,11 +84,14 @@ export async function readRequest(
 function refusal(
   problems: readonly Problem[],
   notCovered: readonly { readonly message: string }[] = [],
+  gap: readonly string[] = [],
 ): AppError {
   const count = problems.filter((problem) => problem.severity === 'error').length;
-  const lines = [...problems.map(formatProblem), ...notCovered.map((entry) => `also: ${entry.message}`)].map(
-    (line) => `- ${line}`,
-  );
+  const lines = [
+    ...problems.map(formatProblem),
+    ...notCovered.map((entry) => `also: ${entry.message}`),
+    ...gap,
+  ].map((line) => `- ${line}`);
   return new AppError(
     'CONSTRAINTS_INVALID',
     `The constraint file has ${count === 1 ? 'a problem' : `${count} problems`}:\n${lines.join('\n')}`,

@@ -17,6 +17,12 @@ export async function serveDashboard(samples: readonly SampleRun[], changes: Par
     renderPlot: async (report) =>
       `<svg xmlns="http://www.w3.org/2000/svg"><title>${report.engine.name}</title></svg>`,
     renderPlan: (plan) => `## Plan: ${plan.name}\n\n| a | b |\n|---|---|\n| <b>1</b> | 2 |\n`,
+    knowledge: {
+      coverage: () => Promise.reject(new Error('no knowledge here')),
+      graph: () => Promise.reject(new Error('no knowledge here')),
+      drawGraph: () => Promise.reject(new Error('no knowledge here')),
+      explain: () => Promise.reject(new Error('no knowledge here')),
+    },
     isReady: () => true,
     log: { error: (...entry: unknown[]) => void logged.push(entry) },
     ...changes,

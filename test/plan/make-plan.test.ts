@@ -130,4 +130,19 @@ describe('renderPlan', () => {
     ]);
     expect(text).toContain('No rate of this device is known');
   });
+
+  it('says after what is missing what would cover it', () => {
+    const gap = {
+      missing: [{ contract: 'norm.rms', reason: 'norm.rms: no realization at all' }],
+      smallest: [{ contract: 'norm.rms', need: 'realization', says: 'a realization of norm.rms' }],
+      similar: [{ name: 'llama on cpu-x86_64 in f32', differs: ['numerics.weights = f32, not bf16'] }],
+      write: ['`knowledge/contracts/norm-rms/realizations/x.cpp`'],
+    } as const;
+    const text = renderPlan({ ...plan(validText, unknown, ['realization', 'missing']), gap });
+    expect(text).toContain(
+      'What would cover it:\n- The least that would cover it: code for norm.rms.\n' +
+        '- Covered already, and near: llama on cpu-x86_64 in f32 (numerics.weights = f32, not bf16).\n' +
+        '- To write: `knowledge/contracts/norm-rms/realizations/x.cpp`',
+    );
+  });
 });

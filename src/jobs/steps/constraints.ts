@@ -1,6 +1,7 @@
 import { AppError } from '../../model/errors.ts';
 import type { RunEvent } from '../../model/run.ts';
 import type { RunRecord } from '../../model/run-record.ts';
+import { tellGap } from '../../preparation/find-gap.ts';
 import type { AppContext } from '../app-context.ts';
 import { acceptRequest, parseFromGithub } from '../constraint-request.ts';
 
@@ -10,7 +11,10 @@ export async function acceptConstraints(context: AppContext, run: RunRecord): Pr
   const parsed = parseFromGithub(context, text);
   await context.store.saveDocument(run.id, 'problems', {
     problems: parsed.problems,
-    notCovered: parsed.notCovered.map((entry) => entry.message),
+    notCovered: [
+      ...parsed.notCovered.map(({ message }) => message),
+      ...tellGap(text, parsed, context.catalog),
+    ],
   });
   const { constraints, sha256 } = await acceptRequest(context, text, fileName);
   if ('path' in constraints.model)
