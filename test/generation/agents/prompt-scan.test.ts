@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { implementerPrompt } from '../../../src/generation/agents/implementer-prompt.ts';
 import { listClauses } from '../../../src/generation/agents/list-clauses.ts';
 import { reviewerPrompt } from '../../../src/generation/agents/reviewer-prompt.ts';
-import { fingerprint, sharedPart } from '../../../src/model/winnowing.ts';
 import type { Contract, Realization } from '../../../src/model/contract.ts';
 import type { PromptSection } from '../../../src/model/language-model.ts';
+import { fingerprint, sharedPart } from '../../../src/model/winnowing.ts';
 import { type AgentWorld, agentContracts, exampleFiles, openAgentWorld, taskOf } from './agent-world.ts';
 
 let world: AgentWorld;
