@@ -83,7 +83,10 @@ function plain(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 200);
 }
 
-/** Contracts whose headers it includes though its contract does not bring them along. */
+/**
+ * Contracts whose headers it includes though its contract does not bring them along. A contract that stands for another
+ * one shares its header and is never named: the planner puts it in its place where the target asks for it.
+ */
 function listRequired(contract: Contract, text: string, { contracts }: Catalog): string[] {
   const byId = new Map(contracts.map((entry) => [entry.frontMatter.id, entry]));
   const reached = new Set<string>([contract.frontMatter.id]);
@@ -93,9 +96,11 @@ function listRequired(contract: Contract, text: string, { contracts }: Catalog):
     reached.add(id);
     open.push(...(byId.get(id)?.frontMatter.requires ?? []));
   }
+  const brought = new Set([...reached].map((id) => byId.get(id)?.header.name));
   const included = new Set(findIncludes(text).map(({ written }) => written.slice(1, -1)));
   return contracts
-    .filter(({ frontMatter, header }) => included.has(header.name) && !reached.has(frontMatter.id))
+    .filter(({ frontMatter }) => frontMatter.stands_for === undefined)
+    .filter(({ header }) => included.has(header.name) && !brought.has(header.name))
     .map(({ frontMatter }) => frontMatter.id)
     .sort();
 }

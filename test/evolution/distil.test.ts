@@ -10,7 +10,7 @@ import { Evidence } from '../../src/model/contract.ts';
 import { type Learnt, Lesson } from '../../src/model/lesson.ts';
 import { SabotageFile } from '../../src/model/sabotage.ts';
 import { knowledgeRoot } from '../../src/preparation/knowledge-base.ts';
-import { catalogOf, rightText, sampleLearnt, selectIn, wrongText } from './sample-learnt.ts';
+import { catalogOf, newModes, rightText, sampleLearnt, selectIn, wrongText } from './sample-learnt.ts';
 
 const file = 'contracts/mlp-gated/realizations/cpu-x86_64-bf16.cpp';
 let learnt: Learnt;
@@ -69,14 +69,14 @@ describe('a passed run in which an agent wrote a contract that knowledge lacks',
     const { mutations } = SabotageFile.parse(parse(after.get('sabotage.yaml')!));
     const mutation = mutations.at(-1)!;
     expect(mutation).toMatchObject({
-      id: 'fm-49-mlp-gated-basic',
+      id: `${newModes[0]}-mlp-gated-basic`,
       realization: 'cpu-x86_64-bf16.cpp',
       checkpoint: 'text',
     });
     expect(codeIn(applyEdits(after.get(file)!, mutation))).toBe(codeIn(wrongText));
     const mode = catalogOf(after).failureModes.find(({ slug }) => slug === mutation.id);
     expect(mode?.frontMatter).toMatchObject({
-      ...{ id: 'fm-49', gates: ['mlp.gated#basic'], contracts: ['mlp.gated'] },
+      ...{ id: newModes[0], gates: ['mlp.gated#basic'], contracts: ['mlp.gated'] },
       references: [expect.stringContaining('run-1')],
     });
     expect(mode?.frontMatter.cause).toContain('linear_add(ctx, num_rows, hidden,');
@@ -102,7 +102,7 @@ describe('a passed run in which an agent wrote a contract that knowledge lacks',
     const commits = toCommits(distil(learnt).lessons, learnt.knowledge);
     expect(commits.map(({ message }) => message.split('\n')[0])).toEqual([
       'knowledge(mlp-gated): add a realization (cpu-x86_64-bf16.cpp)',
-      'knowledge(failure-modes): add fm-49-mlp-gated-basic',
+      `knowledge(failure-modes): add ${newModes[0]}-mlp-gated-basic`,
       'knowledge(platforms): record the rates of AMD EPYC',
     ]);
     expect(commits[0]!.message).toMatch(

@@ -9,6 +9,7 @@ import {
   account,
   agentText,
   catalogOf,
+  newModes,
   rightText,
   sampleLearnt,
   unitFinding,
@@ -34,9 +35,9 @@ describe('a text that cost a repair', () => {
     const [lesson, ...others] = failures(second);
     expect(others).toEqual([]);
     expect(lesson).toMatchObject({ kind: 'known-failure-mode', contract: 'mlp.gated' });
-    expect(lesson!.says).toContain('fm-49-mlp-gated-basic is the same');
+    expect(lesson!.says).toContain(`${newModes[0]}-mlp-gated-basic is the same`);
     const page = withLessons(distil(second).lessons, knowledge).get(
-      'failure-modes/fm-49-mlp-gated-basic.md',
+      `failure-modes/${newModes[0]}-mlp-gated-basic.md`,
     )!;
     expect(parse(page.split('---\n')[1]!).references).toEqual([
       expect.stringContaining('run-1'),
@@ -121,8 +122,8 @@ describe('a text that cost a repair', () => {
     const [lesson] = failures(run);
     expect(lesson!.says).not.toMatch(/(?<!&#8203;)@someone|<img|#1\b/);
     const after = withLessons(distil(run).lessons, run.knowledge);
-    const mode = catalogOf(after).failureModes.find(({ slug }) => slug === 'fm-49-mlp-gated-basic')!;
-    expect(mode.frontMatter.id).toBe('fm-49');
+    const mode = catalogOf(after).failureModes.find(({ slug }) => slug === `${newModes[0]}-mlp-gated-basic`)!;
+    expect(mode.frontMatter.id).toBe(newModes[0]);
     expect(mode.body).not.toContain('\u202e');
     expect(mode.body).toMatch(/^````?\n[\s\S]*<b>/m);
   });

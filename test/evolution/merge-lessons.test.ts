@@ -6,7 +6,15 @@ import { withLessons } from '../../src/evolution/to-commits.ts';
 import { applyEdits } from '../../src/local/sabotage.ts';
 import type { Learnt, Lesson } from '../../src/model/lesson.ts';
 import { SabotageFile } from '../../src/model/sabotage.ts';
-import { account, agentText, catalogOf, rightText, sampleLearnt, unitFinding } from './sample-learnt.ts';
+import {
+  account,
+  agentText,
+  catalogOf,
+  newModes,
+  rightText,
+  sampleLearnt,
+  unitFinding,
+} from './sample-learnt.ts';
 
 let first: Learnt;
 let open: readonly Lesson[];
@@ -74,13 +82,15 @@ describe('lessons that join an open knowledge pull request', () => {
   it('keep a mutation true to its text when the number of its failure mode is taken', async () => {
     const other = await otherRun();
     const fresh = distil(other).lessons;
-    expect(JSON.stringify(fresh)).toContain('fm-49');
+    expect(JSON.stringify(fresh)).toContain(newModes[0]);
     const { lessons, dropped } = mergeInto(open, fresh);
     const after = withLessons(lessons, first.knowledge);
     const modes = catalogOf(after).failureModes.map(({ slug }) => slug);
-    expect(modes).toEqual(expect.arrayContaining(['fm-49-mlp-gated-basic', 'fm-50-mlp-gated-basic']));
+    expect(modes).toEqual(
+      expect.arrayContaining([`${newModes[0]}-mlp-gated-basic`, `${newModes[1]}-mlp-gated-basic`]),
+    );
     const { mutations } = SabotageFile.parse(parse(after.get('sabotage.yaml')!));
-    const second = mutations.find(({ id }) => id === 'fm-50-mlp-gated-basic')!;
+    const second = mutations.find(({ id }) => id === `${newModes[1]}-mlp-gated-basic`)!;
     expect(second.realization).toBe('cpu-x86_64-f32.cpp');
     const text = after.get(`contracts/mlp-gated/realizations/${second.realization}`)!;
     expect(applyEdits(text, second)).toContain('exp_lanes(x)');
@@ -116,11 +126,11 @@ describe('lessons that join an open knowledge pull request', () => {
     const again = await sampleLearnt({ request: { numerics: { weights: 'f32' } }, change: { run } });
     const { lessons } = mergeInto(open, distil(again).lessons);
     const after = withLessons(lessons, first.knowledge);
-    const page = after.get('failure-modes/fm-49-mlp-gated-basic.md')!;
+    const page = after.get(`failure-modes/${newModes[0]}-mlp-gated-basic.md`)!;
     expect(parse(page.split('---\n')[1]!).references).toEqual([
       expect.stringContaining('run-1'),
       expect.stringContaining('run-2'),
     ]);
-    expect([...after.keys()].some((path) => path.includes('fm-50'))).toBe(false);
+    expect([...after.keys()].some((path) => path.includes(newModes[1]))).toBe(false);
   });
 });

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { dropFromList } from '../../src/evolution/yaml-list.ts';
 import { checkTree } from '../../src/knowledge/load-catalog.ts';
-import { readTree, sha256Of, type Tree } from '../../src/knowledge/read-tree.ts';
+import { isCatalogFile, readTree, sha256Of, type Tree } from '../../src/knowledge/read-tree.ts';
 import { selectRealizations } from '../../src/knowledge/select-realizations.ts';
 import type { AgentFile, AttemptAccount, RepairFinding } from '../../src/model/agent-work.ts';
 import type { Catalog } from '../../src/model/catalog.ts';
@@ -21,10 +21,16 @@ export const tinyModel = { path: join(root, 'test/fixtures/checkpoints/tiny-qwen
 /** What knowledge lacks in these tests, and an agent wrote. */
 export const mlpFile = 'contracts/mlp-gated/realizations/cpu-x86_64.cpp';
 
-/** Knowledge without the realization of mlp.gated for processors, and without what is about it. */
+const numbers = readdirSync(join(knowledgeRoot(), 'failure-modes')).map((name) =>
+  Number(/^fm-(\d+)/.exec(name)?.[1]),
+);
+/** The failure modes that lessons add: their numbers follow those of the library. */
+export const newModes = [1, 2].map((after) => `fm-${Math.max(...numbers) + after}`) as [string, string];
+
+/** Knowledge without the realization of mlp.gated for processors, and without what is about it, reports among it. */
 export async function knowledgeWithoutMlp(): Promise<Map<string, string>> {
-  const texts = new Map([...(await readTree(knowledgeRoot()))].map(([path, { text }]) => [path, text]));
-  texts.set('sabotage.yaml', readFileSync(join(knowledgeRoot(), 'sabotage.yaml'), 'utf8'));
+  const tree = [...(await readTree(knowledgeRoot()))].filter(([path]) => !path.startsWith('reports/'));
+  const texts = new Map(tree.map(([path, { text }]) => [path, text]));
   texts.delete(mlpFile);
   texts.delete('contracts/mlp-gated/evidence.yaml');
   const isAboutIt = (item: unknown) => (item as { contract: string }).contract === 'mlp.gated';
@@ -33,7 +39,7 @@ export async function knowledgeWithoutMlp(): Promise<Map<string, string>> {
 }
 
 export function treeOf(texts: ReadonlyMap<string, string>): Tree {
-  const paths = [...texts.keys()].filter((path) => !/^(?:sabotage\.yaml|reports\/)/.test(path)).sort();
+  const paths = [...texts.keys()].filter(isCatalogFile).sort();
   return new Map(
     paths.map((path) => {
       const text = texts.get(path)!;

@@ -1,8 +1,8 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type KnowledgeCommit, withLessons } from '../../evolution/to-commits.ts';
 import { checkTree } from '../../knowledge/load-catalog.ts';
-import { readTree, sha256Of } from '../../knowledge/read-tree.ts';
+import { isCatalogFile, readTree, sha256Of } from '../../knowledge/read-tree.ts';
 import type { Catalog } from '../../model/catalog.ts';
 import { AppError } from '../../model/errors.ts';
 import type { Lesson } from '../../model/lesson.ts';
@@ -19,10 +19,6 @@ export async function readKnowledgeFolder(root: string): Promise<KnowledgeFolder
   const tree = await readTree(root);
   if (tree.size === 0) throw new AppError('USAGE', `${root} holds no contracts/: name a knowledge folder.`);
   const texts = new Map([...tree].map(([path, { text }]) => [path, text]));
-  const sabotage = await readFile(join(root, 'sabotage.yaml'), 'utf8').catch(() => undefined);
-  if (sabotage !== undefined) texts.set('sabotage.yaml', sabotage);
-  for (const name of await readdir(join(root, 'reports')).catch(() => []))
-    texts.set(`reports/${name}`, await readFile(join(root, 'reports', name), 'utf8'));
   return { catalog: requireCatalog(texts, root), texts };
 }
 
@@ -35,9 +31,7 @@ export function checkLessons(lessons: readonly Lesson[], { texts }: KnowledgeFol
 }
 
 function requireCatalog(texts: ReadonlyMap<string, string>, what: string): Catalog {
-  const paths = [...texts.keys()].filter((path) =>
-    /^(?:contracts|failure-modes|models|platforms)\//.test(path),
-  );
+  const paths = [...texts.keys()].filter(isCatalogFile);
   const tree = new Map(
     paths.sort().map((path) => {
       const text = texts.get(path)!;
