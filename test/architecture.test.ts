@@ -92,9 +92,12 @@ function partOf(file: string): string {
   return (second ?? '').replace(/\.ts$/, '');
 }
 
+/** Of statements that begin a line: text that a file writes may hold others. */
 function importsOf(file: string): string[] {
   const text = readFileSync(file, 'utf8');
-  return [...text.matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)].map((match) => match[1]!);
+  const statement = /^(?:import|export)\s(?:[^'"`;]*\sfrom\s*)?['"]([^'"]+)['"]/gm;
+  const call = /\bimport\(\s*['"]([^'"]+)['"]/g;
+  return [...text.matchAll(statement), ...text.matchAll(call)].map((match) => match[1]!);
 }
 
 const files = [...sourceFiles(join(root, 'src')), ...sourceFiles(join(root, 'knowledge'))];
