@@ -13,6 +13,7 @@ import { makeTestCache } from '../../fixtures/test-cache.ts';
 import { repliesFromKnowledge } from '../../support/model-server/knowledge-replies.ts';
 import { type AgentBuild, buildWithAgents, selectionFor, tinyRequest } from '../agents/agent-build.ts';
 
+// Two builds of whole engines with agents, a repair, and a verification: many minutes on two cores.
 const root = mkdtempSync(join(tmpdir(), 'metainfer-learn-'));
 const cacheFolder = makeTestCache(join(root, 'cache'));
 const knowledge = join(root, 'knowledge');
