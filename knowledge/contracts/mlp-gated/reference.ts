@@ -9,12 +9,6 @@ export function gateUp(gate: Float64Array, up: Float64Array): Float64Array {
   return gate.map((value, index) => (value / (1 + Math.exp(-value))) * up[index]!);
 }
 
-/** gelu(gate) · up with the tanh form: gelu(z) = z/2 · (1 + tanh(√(2/π) · (z + 0.044715 z³))). */
-export function geluUp(gate: Float64Array, up: Float64Array): Float64Array {
-  const inner = (z: number) => Math.sqrt(2 / Math.PI) * (z + 0.044715 * z ** 3);
-  return gate.map((value, index) => (value / 2) * (1 + Math.tanh(inner(value))) * up[index]!);
-}
-
 function mlpBlock(unit: ReferenceCase): Readonly<Record<string, Tensor>> {
   const { hiddenSize, intermediateSize, rmsNormEps } = unit.facts;
   const hidden = floatsOf(unit, 'hidden');

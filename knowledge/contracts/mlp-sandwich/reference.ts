@@ -2,8 +2,13 @@ import type { ReferenceCase, ReferenceOps, Tensor } from '../../../src/model/ref
 import { floatsOf, inputOf, matrixOf, tensor } from '../../../src/model/reference-case.ts';
 import { add } from '../attention-block/reference.ts';
 import { linear } from '../linear-dense/reference.ts';
-import { geluUp } from '../mlp-gated/reference.ts';
 import { gainOf, rmsNormRows } from '../norm-rms/reference.ts';
+
+/** gelu(gate) · up with the tanh form: gelu(z) = z/2 · (1 + tanh(√(2/π) · (z + 0.044715 z³))). */
+export function geluUp(gate: Float64Array, up: Float64Array): Float64Array {
+  const inner = (z: number) => Math.sqrt(2 / Math.PI) * (z + 0.044715 * z ** 3);
+  return gate.map((value, index) => (value / 2) * (1 + Math.tanh(inner(value))) * up[index]!);
+}
 
 function mlpBlock(unit: ReferenceCase): Readonly<Record<string, Tensor>> {
   const { facts } = unit;
