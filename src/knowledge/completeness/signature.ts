@@ -57,9 +57,15 @@ function parseParameter(written: string): Parameter {
   return { name, type, isTensor, isUntyped: isTensor && !isRows && !type.startsWith('std::span') };
 }
 
-/** Tensors that a function writes: views and pointers that aren't const, the first of them where views hide it. */
-export function writtenParameters({ parameters }: Signature): Parameter[] {
-  const tensors = parameters.filter(({ isTensor, type }) => isTensor && !/\bconst\b/.test(type));
+/**
+ * Tensors that a function writes: views and pointers that aren't const, the first of them where views hide it. What the
+ * contract says is read only isn't one of them: `scores is read only`.
+ */
+export function writtenParameters({ parameters }: Signature, aliasing = ''): Parameter[] {
+  const isReadOnly = (name: string) => new RegExp(`(?<!\\w)${name} is read only`).test(aliasing);
+  const tensors = parameters.filter(
+    ({ name, isTensor, type }) => isTensor && !/\bconst\b/.test(type) && !isReadOnly(name),
+  );
   const pointers = tensors.filter(({ type }) => type.includes('*'));
   const view = tensors.find(({ type }) => type === 'View');
   return view === undefined ? pointers : [view, ...pointers];

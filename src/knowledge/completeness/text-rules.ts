@@ -51,8 +51,8 @@ function checkOutputs(page: ContractPage, signature: Signature): Requirement[] {
   const steps = sectionText(page, 'Steps');
   if (steps.trim() === '') return [];
   const { symbols } = page.loaded.contract.frontMatter.provides;
-  return writtenParameters(signature).map(({ name }) => {
-    const symbol = symbols.find(({ signature: written }) => parseSignature(written).name === signature.name);
+  const symbol = symbols.find(({ signature: written }) => parseSignature(written).name === signature.name);
+  return writtenParameters(signature, symbol?.aliasing).map(({ name }) => {
     const isUpdated = new RegExp(
       `\\b${name} is (?:read and then )?(?:added|updated)|read and then added`,
     ).test(symbol?.aliasing ?? '');
