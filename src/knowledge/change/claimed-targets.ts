@@ -11,6 +11,7 @@ import { checkTree } from '../load-catalog.ts';
 import type { Tree } from '../read-tree.ts';
 import { knownValues } from './check-claims.ts';
 import { type Axis, coverPairs } from './cover-pairs.ts';
+import { describeFamily } from './describe-family.ts';
 import { changedRealizations, readSide, shareFiles } from './knowledge-side.ts';
 
 /** Small models whose dimensions differ in the ways that matter; all are multiples of 4, none of a vector. */
@@ -57,8 +58,6 @@ export interface ClaimedTarget {
   readonly maxContext: (typeof claimedContexts)[number];
 }
 
-/** Keys whose values the family decides. */
-const familyKeys = ['model.norm', 'model.attention', 'model.mlp', 'model.qkv_bias', 'model.qk_norm'] as const;
 const tokenizerKeys = ['tokenizer.model', 'tokenizer.pre_tokenizer', 'tokenizer.normalizer'] as const;
 
 type Facts = Readonly<Partial<Record<TargetKey, TargetValue>>>;
@@ -68,8 +67,8 @@ interface Choice {
   readonly facts: Facts;
   readonly shape?: keyof typeof claimedShapes;
   readonly maxContext?: (typeof claimedContexts)[number];
-  /** Only families with a sliding window can have one. */
-  readonly canSlide?: boolean;
+  /** With a sliding window or without: what models of a family can be. */
+  readonly windows?: readonly boolean[];
 }
 
 /**
@@ -117,18 +116,7 @@ function listAxes(
     (asked(key) ?? [usual]).map((value) => ({ facts: { [key]: value } }));
   const ofTokenizer = tokenizerKeys.some((key) => asked(key) !== undefined);
   return [
-    catalog.families.map(({ family, features }) => ({
-      facts: {
-        'model.family': family,
-        ...Object.fromEntries(
-          familyKeys.flatMap((key) => {
-            const value = features[key.slice('model.'.length)]?.value;
-            return value === undefined ? [] : [[key, value]];
-          }),
-        ),
-      },
-      canSlide: features.sliding_window !== undefined,
-    })),
+    catalog.families.map(({ family }) => describeFamily(family)),
     hardware(catalog),
     (knownValues('numerics.weights', { applies }, catalog) ?? []).map((value) => ({
       facts: { 'numerics.weights': value },
@@ -175,7 +163,8 @@ function tokenizers({ models }: Catalog): Axis<Choice> {
 
 function areCompatible(catalog: Catalog): (a: Choice, b: Choice) => boolean {
   const fits = (a: Choice, b: Choice): boolean => {
-    if (a.canSlide === false && b.facts['model.sliding_window'] === true) return false;
+    const slides = b.facts['model.sliding_window'];
+    if (a.windows !== undefined && slides !== undefined && !a.windows.includes(slides === true)) return false;
     const platform = a.facts['hardware.platform'];
     const weights = b.facts['numerics.weights'];
     if (platform === undefined || weights === undefined) return true;

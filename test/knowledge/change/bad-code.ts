@@ -1,5 +1,5 @@
 import type { BadChange } from './bad-contracts.ts';
-import { type Edits, edit, page, textOf } from './change-world.ts';
+import { type Edits, edit, nextMode, page, textOf } from './change-world.ts';
 
 const realizations = 'contracts/norm-rms/realizations';
 const normFile = `${realizations}/cpu-x86_64.cpp`;
@@ -88,38 +88,38 @@ const gates: readonly BadChange[] = [
 ];
 
 const newMode = (change: (text: string) => string): Edits => ({
-  'failure-modes/fm-49-gain-twice.md': change(
-    '---\nid: fm-49\ntitle: The gain multiplied in twice\nsymptom: every layer is off by its gain\ncause: the gain is folded into the weights and applied again\n' +
+  [`failure-modes/${nextMode}-gain-twice.md`]: change(
+    `---\nid: ${nextMode}\ntitle: The gain multiplied in twice\nsymptom: every layer is off by its gain\ncause: the gain is folded into the weights and applied again\n` +
       'gates: ["norm.rms#basic"]\ncontracts: [norm.rms]\nreferences: ["seen in a run of this repository, see the sabotage entry"]\n---\n## How to be right\nOnce.\n',
   ),
 });
 const listed = edit(
   page('norm-rms'),
   ['version: 1.0.0', 'version: 1.0.1'],
-  ['failure_modes: [fm-22, fm-24]', 'failure_modes: [fm-22, fm-24, fm-49]'],
+  ['failure_modes: [fm-22, fm-24]', `failure_modes: [fm-22, fm-24, ${nextMode}]`],
 );
 
 const modes: readonly BadChange[] = [
   {
     what: 'a new failure mode that no mutation reproduces',
     edits: { ...newMode((text) => text), ...listed },
-    file: 'failure-modes/fm-49-gain-twice.md',
-    line: 'id: fm-49',
-    says: /no mutation of sabotage\.yaml names fm-49/,
+    file: `failure-modes/${nextMode}-gain-twice.md`,
+    line: `id: ${nextMode}`,
+    says: new RegExp(`no mutation of sabotage\\.yaml names ${nextMode}`),
   },
   {
     what: 'a failure mode with a gate that does not exist',
     edits: { ...newMode((text) => text.replace('#basic', '#gain_twice')), ...listed },
-    file: 'failure-modes/fm-49-gain-twice.md',
+    file: `failure-modes/${nextMode}-gain-twice.md`,
     line: 'gates:',
     says: /there is no gate norm\.rms#gain_twice/,
   },
   {
     what: 'a failure mode that its contract does not list',
     edits: newMode((text) => text),
-    file: 'failure-modes/fm-49-gain-twice.md',
+    file: `failure-modes/${nextMode}-gain-twice.md`,
     line: 'contracts: [norm.rms]',
-    says: /norm\.rms does not list fm-49/,
+    says: new RegExp(`norm\\.rms does not list ${nextMode}`),
   },
   {
     what: 'a failure mode that is taken away while contracts name it',

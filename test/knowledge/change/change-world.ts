@@ -49,6 +49,9 @@ export function errorsOf(edits: Edits, options?: ChangeOptions, before: Tree = p
 
 export const page = (folder: string): string => `contracts/${folder}/contract.md`;
 
+/** The next number that no failure mode has. */
+export const nextMode = `fm-${1 + Math.max(...[...present.keys()].map((path) => Number(/^failure-modes\/fm-(\d+)/.exec(path)?.[1] ?? 0)))}`;
+
 /** Report of an earlier run that norm.rms, among others, has no evidence of. */
 export const keptReport = 'reports/tiny-qwen3-2971cd6a631d4ed6.json';
 

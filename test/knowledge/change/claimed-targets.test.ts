@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { claimedTargets } from '../../../src/knowledge/change/claimed-targets.ts';
 import { coverPairs } from '../../../src/knowledge/change/cover-pairs.ts';
+import { describeFamily } from '../../../src/knowledge/change/describe-family.ts';
 import { checkTree } from '../../../src/knowledge/load-catalog.ts';
-import { firstMismatch } from '../../../src/model/target.ts';
+import { allowedValues, firstMismatch, type TargetKey } from '../../../src/model/target.ts';
 import { present } from './change-world.ts';
 
 const catalog = checkTree(present).catalog!;
@@ -62,7 +63,8 @@ describe('the targets that a realization claims', () => {
     for (const { contract, realization } of realizations) {
       const targets = claimedTargets(realization, contract, catalog);
       expect(targets.length).toBeGreaterThan(0);
-      expect(targets.length).toBeLessThanOrEqual(40);
+      // Every family with every tokenizer or scaling is the least that can be.
+      expect(targets.length).toBeLessThanOrEqual(6 * catalog.families.length);
       for (const { target } of targets)
         expect(
           [realization.applies, contract.frontMatter.applies_when].map((one) => firstMismatch(one, target)),
@@ -76,11 +78,17 @@ describe('the targets that a realization claims', () => {
       ({ realization, contract }) => contract.folder === 'norm-rms' && realization.file === 'cpu-x86_64.cpp',
     )!;
     const targets = claimedTargets(norm.realization, norm.contract, catalog);
-    for (const { family } of catalog.families) {
+    const kinds = catalog.contracts.flatMap(
+      ({ frontMatter }) => allowedValues(frontMatter.applies_when, 'rope.scaling') ?? [],
+    );
+    expect(kinds).toContain('yarn');
+    const named = catalog.families.filter(({ features }) => features.norm?.value === 'rms');
+    expect(new Set(targets.map(({ target }) => target['model.family']))).toEqual(
+      new Set(named.map(({ family }) => family)),
+    );
+    for (const { family } of named) {
       const own = targets.filter(({ target }) => target['model.family'] === family);
-      expect(new Set(own.map(({ target }) => target['rope.scaling']))).toEqual(
-        new Set(['none', 'linear', 'llama3', 'yarn']),
-      );
+      expect(new Set(own.map(({ target }) => target['rope.scaling']))).toEqual(new Set(kinds));
       expect(new Set(own.map(({ target }) => target['numerics.weights']))).toEqual(new Set(['f32', 'bf16']));
       expect(new Set(own.map(({ shape }) => shape)).size).toBe(3);
       expect(new Set(own.map(({ maxContext }) => maxContext)).size).toBe(3);
@@ -90,6 +98,22 @@ describe('the targets that a realization claims', () => {
         ({ target }) => target['model.family'] === 'llama' && target['model.sliding_window'] === true,
       ),
     ).toBe(false);
+  });
+
+  test('have the features of a family, whether a model of it is known or not', () => {
+    const known = catalog.families.flatMap(({ family, features }) =>
+      Object.entries(features).map(([name, { value }]) => [family, `model.${name}`, value] as const),
+    );
+    for (const [family, key, value] of known) {
+      const said = describeFamily(family).facts[key as TargetKey];
+      if (said !== undefined) expect([family, key, said]).toEqual([family, key, value]);
+    }
+    expect(describeFamily('gemma2').facts).toMatchObject({
+      'model.embedding': 'scaled',
+      'model.layer_norms': 'sandwich',
+    });
+    expect(describeFamily('llama').windows).toEqual([false]);
+    expect(describeFamily('qwen2_moe').windows).toEqual([false, true]);
   });
 
   test('of a realization for one family are of that family', () => {

@@ -1,4 +1,4 @@
-import { type Edits, edit, page, textOf, withEvidence } from './change-world.ts';
+import { type Edits, edit, nextMode, page, textOf, withEvidence } from './change-world.ts';
 
 const norm = page('norm-rms');
 const normFile = 'contracts/norm-rms/realizations/cpu-x86_64.cpp';
@@ -25,11 +25,11 @@ void rms_norm(Context& ctx, int num_rows, View out, View x, View gain) {
 `;
 
 const mode =
-  '---\nid: fm-49\ntitle: The gain multiplied in twice\nsymptom: every layer is off by its gain\ncause: the gain is folded into the weights and applied again\n' +
+  `---\nid: ${nextMode}\ntitle: The gain multiplied in twice\nsymptom: every layer is off by its gain\ncause: the gain is folded into the weights and applied again\n` +
   'gates: ["norm.rms#basic"]\ncontracts: [norm.rms]\nreferences: ["run 17 of this repository, finding 2"]\n---\n## How to be right\nOnce.\n';
 const mutation = `
-  - id: fm-49-gain-twice
-    says: the gain is multiplied in twice (fm-49)
+  - id: ${nextMode}-gain-twice
+    says: the gain is multiplied in twice (${nextMode})
     contract: norm.rms
     realization: cpu-x86_64.cpp
     checkpoint: llama-untied
@@ -80,15 +80,18 @@ export const goodChanges: readonly (readonly [what: string, edits: Edits])[] = [
     },
   ],
   [
-    'a new interface under a major version',
-    {
-      ...edit(
-        norm,
-        [signature, signature.replace('View gain)', 'View gain, int first)')],
-        ['version: 1.0.0', 'version: 2.0.0'],
-      ),
-      ...edit('contracts/norm-rms/norm_rms.h', ['View gain /*[1, n]*/)', 'View gain /*[1, n]*/, int first)']),
-    },
+    'a new interface under a major version, with the one that stands for it',
+    Object.assign(
+      {},
+      ...['norm-rms', 'norm-rms-offset'].flatMap((folder) => [
+        edit(
+          page(folder),
+          [signature, signature.replace('View gain)', 'View gain, int first)')],
+          ['version: 1.0.0', 'version: 2.0.0'],
+        ),
+        edit(`contracts/${folder}/norm_rms.h`, ['View gain /*[1, n]*/)', 'View gain /*[1, n]*/, int first)']),
+      ]),
+    ),
   ],
   ['a version that rises further than it must', edit(norm, ['version: 1.0.0', 'version: 2.0.0'])],
   [
@@ -117,11 +120,11 @@ export const goodChanges: readonly (readonly [what: string, edits: Edits])[] = [
   [
     'a failure mode with its mutation and its contract',
     {
-      'failure-modes/fm-49-gain-twice.md': mode,
+      [`failure-modes/${nextMode}-gain-twice.md`]: mode,
       ...edit(
         norm,
         ['version: 1.0.0', 'version: 1.0.1'],
-        ['failure_modes: [fm-22, fm-24]', 'failure_modes: [fm-22, fm-24, fm-49]'],
+        ['failure_modes: [fm-22, fm-24]', `failure_modes: [fm-22, fm-24, ${nextMode}]`],
       ),
       ...edit('sabotage.yaml', ['\nmutations:\n', `\nmutations:${mutation}`]),
     },
