@@ -17,9 +17,11 @@ const mostHunks = 4;
 
 /**
  * The smallest edits that make the wrong text of the right one again, comments apart; each finds its text exactly once.
- * Undefined where too much differs, or nothing that is compiled.
+ * Undefined where too much differs, or nothing that is compiled. Undefined too where a text does
+ * not end with a newline, as all that agents write does: its last line is no line as others are.
  */
 export function revertEdits(right: string, wrong: string): Reversion | undefined {
+  if (!right.endsWith('\n') || !wrong.endsWith('\n')) return undefined;
   const [lines, other] = [right.split('\n'), wrong.split('\n')];
   const hunks = diffLines(lines, other).filter((hunk) => isCode(hunk, lines, other));
   const size = hunks.reduce(

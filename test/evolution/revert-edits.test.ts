@@ -61,6 +61,12 @@ describe('the edits back to a wrong text', () => {
     expect(revertEdits(right, `${other}\n`)).toBeUndefined();
   });
 
+  it('are none where one of the texts does not end its last line', () => {
+    const wrong = right.replace('eps', '0');
+    expect(revertEdits(right, wrong.trimEnd())).toBeUndefined();
+    expect(revertEdits(right.trimEnd(), wrong)).toBeUndefined();
+  });
+
   it('come back to the wrong text whatever lines were changed, or are none', () => {
     const lines = right.split('\n');
     const change = fc.tuple(fc.nat(lines.length - 1), fc.constantFrom('', 'gain[i];', 'int k = 1;', '}'));
