@@ -99,4 +99,7 @@ struct cudaDeviceProp {
   int multiProcessorCount;
   int l2CacheSize;
   int memoryBusWidth;
+  char others[656];
 };
+// As in CUDA 13.0, so that sizes don't tell an engine where it runs.
+static_assert(sizeof(cudaDeviceProp) == 1008 && sizeof(cudaLaunchConfig_t) == 56);
