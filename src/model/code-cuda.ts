@@ -80,7 +80,7 @@ export function judgeCudaName(tokens: Tokens, index: number, contract: string | 
 function isQuestion(tokens: Tokens, index: number): boolean {
   const name = tokens[index]!.text;
   if (questions.has(name)) return true;
-  const isTrait = /^is_\w+_v$/.test(name) || (name.startsWith('is_') && tokens[index - 1]?.text === '::');
+  const isTrait = /^is_\w+_v$/.test(name) || (name.startsWith('is_') && tokens[index - 2]?.text === 'std');
   if (isTrait) return !/^is_same(?:_v)?$/.test(name);
   const next = tokens[index + 1];
   if (name === 'noexcept') return next?.text === '(';

@@ -23,7 +23,7 @@ const accepted: readonly string[] = [
   '~Graph() { ignore_cuda(cudaGraphExecDestroy(graph)); }',
   'cudaDeviceProp seen{}; check_cuda(cudaGetDeviceProperties(&seen, 0), "x"); use(seen.multiProcessorCount);',
   'const size_t bytes = sizeof(Request) + sizeof(uint4) + sizeof half; S(S&&) noexcept; static_assert(n > 0);',
-  'if constexpr (std::is_same_v<T, float>) use(Device::cuda);',
+  'if constexpr (std::is_same_v<T, float>) use(Device::cuda, model::is_ready(x));',
   'if (rows > 0) check_cuda(cudaGraphLaunch(ready_, engine_stream()), what);',
   'try { work(); } catch (...) { ignore_cuda(cudaStreamEndCapture(engine_stream(), &graph)); throw; }',
   'Model* make() { return new Model{}; }\n__device__ float f(float v) { return v; }\nS(const S&) = delete;',

@@ -64,7 +64,7 @@ typedef struct EmulatedGraph* cudaGraph_t;
 typedef struct EmulatedExecutableGraph* cudaGraphExec_t;
 
 enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization = 6 };
-union cudaLaunchAttributeValue {
+union alignas(8) cudaLaunchAttributeValue {
   char pad[64];
   int programmaticStreamSerializationAllowed;
 };
