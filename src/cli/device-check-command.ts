@@ -1,9 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { readDeviceReport, whyNoEvidence } from '../local/device-check/check-report.ts';
+import { readDeviceReport } from '../local/device-check/check-report.ts';
+import { readKnownBundle } from '../local/device-check/known-bundle.ts';
 import { deviceCheckEngines, packBundle } from '../local/device-check/pack-bundle.ts';
 import { renderDeviceReport } from '../local/device-check/render-report.ts';
 import { runDeviceCheck } from '../local/device-check/run-check.ts';
+import { terminalText } from '../local/device-check/terminal-text.ts';
+import { whyNoEvidence } from '../local/device-check/why-no-evidence.ts';
+import { deviceSteps } from '../model/device-report.ts';
 import { AppError } from '../model/errors.ts';
 import { openKnowledge } from '../preparation/knowledge-base.ts';
 import { queryDevices } from '../verification/cuda-devices.ts';
@@ -29,10 +33,30 @@ function numberOption(input: CommandInput, name: string, otherwise: number, leas
   if (!Number.isInteger(value) || value < least)
     throw new AppError(
       'USAGE',
-      `--${name} is ${written.slice(0, 40)}; expected a whole number from ${least} on.`,
+      `--${name} is ${terminalText(written.slice(0, 40))}; expected a whole number from ${least} on.`,
     );
   return value;
 }
+
+/** The summary is always made. */
+const choices: readonly string[] = deviceSteps.filter((step) => step !== 'summary');
+
+/** @throws AppError USAGE before anything is packed */
+function readSettings(input: CommandInput) {
+  const only = optionText(input, 'only')?.split(',');
+  const unknown = only?.find((step) => !choices.includes(step));
+  if (unknown !== undefined)
+    throw new AppError(
+      'USAGE',
+      `--only has "${terminalText(unknown.slice(0, 40))}"; steps are ${choices.join(', ')}.`,
+    );
+  return {
+    only,
+    budgetSeconds: numberOption(input, 'budget-seconds', defaultBudget, 1),
+    seed: numberOption(input, 'seed', defaultSeed, 0),
+  };
+}
+type Settings = ReturnType<typeof readSettings>;
 
 export const deviceCheckCommand: Command = {
   name: 'device-check',
@@ -48,7 +72,7 @@ export const deviceCheckCommand: Command = {
     check: {
       type: 'string',
       value: 'FILE',
-      help: 'say whether a report.json holds together and is evidence',
+      help: 'say whether a report.json holds together and is evidence; of the bundle in [folder], if it is given',
     },
     out: {
       type: 'string',
@@ -64,7 +88,7 @@ export const deviceCheckCommand: Command = {
     only: {
       type: 'string',
       value: 'STEPS',
-      help: 'of environment,build,gates,ceilings,speed,units,sanitizer,torch',
+      help: `of ${choices.join(',')}`,
     },
     seed: { type: 'string', value: 'N', help: 'inputs of the bundle are drawn from it' },
   },
@@ -75,13 +99,14 @@ export const deviceCheckCommand: Command = {
   ],
   async run(input, context): Promise<CommandResult> {
     const path = optionText(input, 'check');
-    if (path !== undefined) return checkReport(path);
+    if (path !== undefined) return checkReport(path, input.positionals[0], context);
+    const settings = readSettings(input);
     const bundle = resolve(input.positionals[0] ?? defaultFolder);
-    if (input.options.pack === true) return pack(bundle, input, context);
+    if (input.options.pack === true) return pack(bundle, settings, context);
     const isFake = input.options.fake === true;
     if (!isFake) await requireDevice();
-    await pack(bundle, input, context);
-    return run(bundle, isFake, input, context);
+    await pack(bundle, settings, context);
+    return run(bundle, isFake, { ...settings, out: optionText(input, 'out') ?? defaultOut }, context);
   },
 };
 
@@ -100,16 +125,24 @@ async function requireDevice(): Promise<void> {
   );
 }
 
-async function checkReport(path: string): Promise<CommandResult> {
+async function checkReport(
+  path: string,
+  folder: string | undefined,
+  context: CommandContext,
+): Promise<CommandResult> {
   const text = await readFile(resolve(path), 'utf8').catch((error: Error) => {
     throw new AppError('USAGE', `${path} cannot be read: ${error.message}`);
   });
-  const report = readDeviceReport(text);
+  const catalog = await openKnowledge(context.config.cacheFolder);
+  const report = readDeviceReport(text, {
+    devices: catalog.platforms.flatMap(({ gpu }) => gpu?.devices ?? []),
+    ...(folder === undefined ? {} : { bundle: readKnownBundle(resolve(folder)) }),
+  });
   const reason = whyNoEvidence(report);
   const verdict =
     reason === undefined
       ? 'It holds together and is evidence.'
-      : `It holds together, but is no evidence: ${reason}.`;
+      : `It holds together, but is no evidence: ${terminalText(reason)}.`;
   return {
     exitCode: reason === undefined ? 0 : 1,
     data: { isEvidence: reason === undefined, reason: reason ?? null },
@@ -117,12 +150,12 @@ async function checkReport(path: string): Promise<CommandResult> {
   };
 }
 
-async function pack(bundle: string, input: CommandInput, context: CommandContext): Promise<CommandResult> {
+async function pack(bundle: string, { seed }: Settings, context: CommandContext): Promise<CommandResult> {
   context.progress.start('pack');
   const manifest = await packBundle(bundle, {
     catalog: await openKnowledge(context.config.cacheFolder),
     engines: deviceCheckEngines(),
-    seed: numberOption(input, 'seed', defaultSeed, 0),
+    seed,
     oracleTokens,
     onDetail: context.progress.detail,
   });
@@ -135,19 +168,18 @@ async function pack(bundle: string, input: CommandInput, context: CommandContext
 async function run(
   bundle: string,
   isFake: boolean,
-  input: CommandInput,
+  { only, budgetSeconds, out }: Settings & { readonly out: string },
   context: CommandContext,
 ): Promise<CommandResult> {
-  const only = optionText(input, 'only')?.split(',');
   context.progress.start(isFake ? 'device check over host emulation' : 'device check');
   const { report, reportPath, exitCode } = await runDeviceCheck({
     ...{ bundle, isFake, signal: context.signal },
     ...(only === undefined ? {} : { only }),
-    out: resolve(optionText(input, 'out') ?? defaultOut),
-    budgetSeconds: numberOption(input, 'budget-seconds', defaultBudget, 1),
+    out: resolve(out),
+    budgetSeconds,
     // On a device everything is compiled anew: the time that takes is part of what is checked.
     ...(isFake ? { cacheFolder: join(context.config.cacheFolder, 'device-check-objects') } : {}),
-    onLine: context.progress.note,
+    onLine: (line) => context.progress.note(terminalText(line)),
   });
   context.progress.end(exitCode === 0 ? 'done' : 'something failed');
   const failed = exitCode === 0 ? (isFake ? 5 : 0) : 1;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { labelsFor, readRunnerLabels } from '../adapters/runner/runner-labels.ts';
 import { measureDevice } from '../local/measure-device.ts';
+import type { GpuDevice } from '../model/catalog.ts';
 import { AppError } from '../model/errors.ts';
 import type { DeviceRates, Plan } from '../model/plan.ts';
 import { renderPlan } from '../plan/render-plan.ts';
@@ -10,11 +11,16 @@ import { type Command, type CommandInput, optionText } from './command.ts';
 import { llmOptions, openLlm } from './open-agents.ts';
 import { openRequest } from './open-request.ts';
 
-function statedRates(input: CommandInput): DeviceRates | undefined {
+/** What the person states, in the place of what is known of the device that the file names. */
+function statedRates(input: CommandInput, named: GpuDevice | undefined): DeviceRates | undefined {
   const bandwidth = statedRate(input, 'bandwidth');
   const flops = statedRate(input, 'flops');
   if (bandwidth === null && flops === null) return undefined;
-  return { bytesPerSecond: bandwidth, flopsPerSecond: flops, source: 'stated' };
+  return {
+    bytesPerSecond: bandwidth ?? named?.bytesPerSecond ?? null,
+    flopsPerSecond: flops ?? named?.bf16FlopsPerSecond ?? null,
+    source: 'stated',
+  };
 }
 
 function statedRate(input: CommandInput, name: string): number | null {
@@ -64,7 +70,10 @@ export const planCommand: Command = {
     const isMeasured = input.options.measure === true && platform !== undefined;
     const device = isMeasured
       ? await measureDevice(request, platform, context.config.cacheFolder)
-      : statedRates(input);
+      : statedRates(
+          input,
+          platform?.gpu?.devices.find(({ id }) => id === request.constraints.hardware.device),
+        );
     const llm = (await openLlm(input, context))?.settings;
     const { plan } = prepareEngine(request, catalog, {
       device,

@@ -61,10 +61,10 @@ ${figuresEnd}
 
 function describeAuthors({ sourceCount, agents }: ReadmeInput): string {
   const count = agents.written.length + agents.absent.length;
-  if (count === 0) return 'from verified parts';
+  if (count === 0) return 'from parts of its knowledge base';
   return count === sourceCount
     ? 'with language models, part by part from contracts'
-    : `from verified parts and, for ${count} of ${sourceCount} sources, with language models`;
+    : `from parts of its knowledge base and, for ${count} of ${sourceCount} sources, with language models`;
 }
 
 /** Empty where nothing is left to write. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { checkProvenance } from '../generation/check-provenance.ts';
 import { readPlainFile } from '../generation/read-plain-file.ts';
@@ -8,6 +8,7 @@ import { AppError } from '../model/errors.ts';
 import { formatProblem } from '../model/problem.ts';
 import { type PreparedEngine, prepareEngine } from '../preparation/prepare-engine.ts';
 import { type Request, readRequest } from '../preparation/read-request.ts';
+import { openCacheFolder } from '../verification/cache-folder.ts';
 import { agentsOfFolder } from './agent-claims.ts';
 
 /**
@@ -56,7 +57,7 @@ export async function rememberWeights(
   // Only a path can lose its meaning by standing in another folder; an id is looked up each time.
   if (!('path' in request.constraints.model) || weightsFolder === undefined) return;
   const path = memoryPath(cacheFolder, resolve(engineFolder));
-  await mkdir(join(path, '..'), { recursive: true });
+  openCacheFolder(join(path, '..'));
   await writeFile(path, JSON.stringify({ engineFolder: resolve(engineFolder), weightsFolder }));
 }
 

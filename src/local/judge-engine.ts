@@ -5,7 +5,7 @@ import { checkProvenance } from '../generation/check-provenance.ts';
 import { renderConfigHeader } from '../generation/config-header.ts';
 import { benchmarkGates } from '../model/benchmark-gates.ts';
 import type { Constraints } from '../model/constraints.ts';
-import { notRunWords } from '../model/device-words.ts';
+import { emulationWords, notRunWords } from '../model/device-words.ts';
 import { AppError } from '../model/errors.ts';
 import { evaluateGoals } from '../model/judge-goals.ts';
 import type { Finding, Report } from '../model/report.ts';
@@ -88,6 +88,8 @@ async function provenanceFindings(prepared: PreparedEngine, folder: string): Pro
   return [...strange, ...unwritten, ...faults];
 }
 
+const noGpuHere = `no GPU here: kernels are compiled for every arch (minutes) and checked in ${emulationWords}; the verdict can only be "${notRunWords}"`;
+
 /**
  * Runs every gate but bench and physics on an engine folder.
  * @throws AppError ENGINE_INVALID where the folder was changed meanwhile
@@ -111,6 +113,7 @@ async function verifyCopy(
   const toolchain = await openToolchain(prepared, folder, options);
   // The folder, above, for the message; the copy, because it is what will run.
   await requireTrustedCode(prepared, copy, toolchain.sandbox);
+  if (toolchain.cuda?.mode === 'compile-only') options.onNote(noGpuHere);
   const checkpointFolder = await provideWeights(prepared.request, {
     ...options,
     onProgress: options.onDetail,

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Request } from '../preparation/read-request.ts';
+import { openCacheFolder } from '../verification/cache-folder.ts';
 import { writeSyntheticCheckpoint } from '../verification/synthetic-weights.ts';
 
 /**
@@ -26,7 +26,7 @@ export async function provideWeights(
     .digest('hex');
   const folder = join(options.cacheFolder, 'weights', `synthetic-${key.slice(0, 16)}`);
   if (existsSync(join(folder, 'config.json'))) return folder;
-  await mkdir(join(options.cacheFolder, 'weights'), { recursive: true });
+  openCacheFolder(join(options.cacheFolder, 'weights'));
   await writeSyntheticCheckpoint(folder, model.config, {
     seed,
     dtype,

@@ -1,3 +1,5 @@
+import { calls, judgeCall, judgeChecker, judgeProperties, judgeStatus, launcher } from './code-cuda-calls.ts';
+import { findClosing } from './code-shapes.ts';
 import type { CppToken } from './cpp-tokens.ts';
 
 type Tokens = readonly CppToken[];
@@ -33,16 +35,18 @@ const types = words(
   'cudaMemcpyDefault cudaMemcpyHostToDevice cudaMemcpyDeviceToHost cudaMemcpyDeviceToDevice',
   'cudaStreamCaptureModeThreadLocal',
 );
-const calls = words(
-  'cudaMalloc cudaFree cudaMallocHost cudaFreeHost cudaMemcpyAsync cudaMemcpy2DAsync cudaMemsetAsync',
-  'cudaStreamSynchronize cudaStreamBeginCapture cudaStreamEndCapture cudaGraphInstantiate cudaGraphLaunch',
-  'cudaGraphExecDestroy cudaGraphDestroy cudaGetDeviceCount cudaGetDeviceProperties cudaSetDevice cudaGetLastError',
-);
-/** What may fail unheard, for nothing is lost with it and destructors throw nothing. */
-const releases = words('cudaFree cudaFreeHost cudaGraphExecDestroy cudaGraphDestroy cudaStreamEndCapture');
 /** For runtime.cuda alone, whose `launch` checks them. */
 const launches = words('cudaLaunchKernelEx cudaLaunchConfig_t');
-const launcher = 'runtime.cuda';
+const checkers = words('check_cuda ignore_cuda engine_stream');
+const statuses = words('cudaError_t cudaSuccess cudaStream_t cudaStreamPerThread');
+/** Libraries, and order that differs from run to run. */
+const foreign = words('cooperative_groups thrust cub nvcuda cuda libcudacxx');
+const namesOfOthers = /^(?:cu[A-Z]|CU[a-z_]|nvrtc[A-Z]|cublas|cudnn|nvml[A-Z]|(?:tex|surf)[123]D)/;
+/** What asks the compiler about code, and so tells one compiler, or one set of headers, from another. */
+const questions = words(
+  'decltype typeid alignof requires concept declval void_t enable_if enable_if_t invoke_result',
+  'invoke_result_t remove_pointer remove_pointer_t',
+);
 
 /** `<<<`, which launches without telling whether it worked. No other C++ has it. */
 export function judgeLaunch(tokens: Tokens, index: number): string | undefined {
@@ -55,53 +59,73 @@ export function judgeLaunch(tokens: Tokens, index: number): string | undefined {
 /** An identifier of CUDA's own in a .cu file or a header for such files. */
 export function judgeCudaName(tokens: Tokens, index: number, contract: string | null): string | undefined {
   const name = tokens[index]!.text;
-  if (/^atomic[A-Z]/.test(name)) return `${name} is not allowed: sums must have one order`;
-  if (
-    /^(?:cu[A-Z]|CU[a-z_]|nvrtc[A-Z]|cublas|cudnn|nvml[A-Z]|(?:tex|surf)[123]D|cooperative_groups$)/.test(
-      name,
-    )
-  )
+  if (/^atomic(?:[A-Z_]|$)/.test(name)) return `${name} is not allowed: sums must have one order`;
+  if (isQuestion(tokens, index)) return `${name} is not allowed: engines ask nothing of the compiler`;
+  // A variable, or the word for a device, may have such a name; a namespace is followed by what it holds.
+  const isNamespace = tokens[index + 1]?.text === '::' || tokens[index - 1]?.text === 'namespace';
+  if ((foreign.has(name) && (isNamespace || tokens[index - 1]?.text === '=')) || namesOfOthers.test(name))
     return `${name} is not allowed: engines use the CUDA runtime's own calls only`;
-  if (name === 'check_cuda' || name === 'ignore_cuda') return judgeChecker(tokens, index, contract);
+  if (checkers.has(name)) return judgeChecker(tokens, index, contract);
+  if (statuses.has(name)) return judgeStatus(tokens, index, contract);
+  if (name === 'cudaDeviceProp') return judgeProperties(tokens, index, contract);
   if (!/^cuda[A-Z]/.test(name) || types.has(name) || /^cudaError[A-Z]\w+$/.test(name)) return undefined;
   if (launches.has(name) && contract !== launcher)
     return `${name} is not allowed: launch(...) of runtime.cuda starts kernels`;
   if (name === 'cudaLaunchConfig_t' || name === 'cudaGetErrorString') return undefined;
   if (!calls.has(name) && !launches.has(name))
     return `${name} is not allowed: it is not among the CUDA calls that engines may use`;
-  return judgeCall(tokens, index);
+  return judgeCall(tokens, index, contract);
 }
 
-function judgeCall(tokens: Tokens, index: number): string | undefined {
+function isQuestion(tokens: Tokens, index: number): boolean {
   const name = tokens[index]!.text;
-  if (tokens[index + 1]?.text !== '(') return `${name} is not allowed but where it is called`;
-  const start = tokens[index - 1]?.text === '::' ? index - 1 : index;
-  const around = tokens[start - 1]?.text === '(' ? tokens[start - 2]?.text : undefined;
-  if (around === 'check_cuda' || (around === 'ignore_cuda' && releases.has(name))) return undefined;
-  if (isKept(tokens, start)) return undefined;
-  const ways = `check_cuda(${name}(...), what)${releases.has(name) ? `, or ignore_cuda(${name}(...)) where an object lets go` : ''}`;
-  return `unchecked CUDA call: ${name} must stand in ${ways}`;
+  if (questions.has(name)) return true;
+  const isTrait = /^is_\w+_v$/.test(name) || (name.startsWith('is_') && tokens[index - 2]?.text === 'std');
+  if (isTrait) return !/^is_same(?:_v)?$/.test(name);
+  const next = tokens[index + 1];
+  if (name === 'noexcept') return next?.text === '(';
+  if (name !== 'sizeof' || next?.text === '.') return false;
+  // The size of a type or a variable by its name is all that is needed.
+  if (next?.text !== '(')
+    return next?.kind !== 'identifier' || /^(?:[(.{]|->|::)$/.test(tokens[index + 2]?.text ?? '');
+  const close = findClosing(tokens, index + 1) ?? index;
+  return tokens.slice(index + 2, close).some(({ text }) => /^(?:[(.{]|->|cuda\w+)$/.test(text));
 }
 
-/** `cudaError_t status = call(...)`, where what came of it is compared further on. */
-function isKept(tokens: Tokens, start: number): boolean {
-  const status = tokens[start - 2];
-  if (tokens[start - 1]?.text !== '=' || status?.kind !== 'identifier') return false;
-  if (tokens[start - 3]?.text !== 'cudaError_t') return false;
-  return tokens.some(
-    (token, at) =>
-      at > start &&
-      token.text === status.text &&
-      /^[!=]=$/.test(tokens[at + 1]?.text ?? '') &&
-      tokens[at + 2]?.text === 'cudaSuccess',
-  );
+/** Names by which a program could tell the host emulation of CUDA from a device, in any language. */
+export function judgePlace(name: string): string | undefined {
+  return /^(?:cuda_emulation|CUDA(?:RT)?_\w*|CUDART\w*|NVCC\w*|Emulated[A-Z]\w*|emulated_\w+)$/.test(name)
+    ? `${name} is not allowed: an engine does not ask where it runs`
+    : undefined;
 }
 
-/** Nobody but runtime.cuda says what checking means. */
-function judgeChecker(tokens: Tokens, index: number, contract: string | null): string | undefined {
-  if (contract === launcher) return undefined;
-  const inner = tokens[index + 2]?.text === '::' ? index + 3 : index + 2;
-  const isCall = /^cuda[A-Z]/.test(tokens[inner]?.text ?? '') && tokens[inner + 1]?.text === '(';
-  if (tokens[index + 1]?.text === '(' && isCall) return undefined;
-  return `${tokens[index]!.text} is not allowed but around a CUDA call`;
+/** Beside CUDA C++: it includes no header of CUDA's, and calls what contracts declare. */
+export function judgeNameBeside(name: string): string | undefined {
+  return /^cuda[A-Z]\w*$/.test(name) || checkers.has(name)
+    ? `${name} is not allowed but in CUDA C++`
+    : undefined;
+}
+
+/** Memory is for host code to take: `new` and `delete` within the functions of a device. */
+export function findDeviceMemory(tokens: Tokens): number[] {
+  return tokens.flatMap(({ text }, index) => {
+    if (text !== '__global__' && text !== '__device__') return [];
+    const [start, end] = findBody(tokens, index);
+    const found: number[] = [];
+    for (let at = start; at < end; at++) if (/^(?:new|delete)$/.test(tokens[at]!.text)) found.push(at);
+    return found;
+  });
+}
+
+/** Of the function that is declared at `index`, its initializers included; empty where it has none. */
+function findBody(tokens: Tokens, index: number): [number, number] {
+  let at = index + 1;
+  while (at < tokens.length && !/^[{;=]$/.test(tokens[at]!.text))
+    at = (tokens[at]!.text === '(' ? (findClosing(tokens, at) ?? tokens.length) : at) + 1;
+  let end = at;
+  while (tokens[end]?.text === '{' || tokens[end]?.text === ',') {
+    while (end < tokens.length && !/^[{;]$/.test(tokens[end]!.text)) end++;
+    end = (findClosing(tokens, end) ?? tokens.length) + 1;
+  }
+  return [at, Math.min(end, tokens.length)];
 }

@@ -5,7 +5,7 @@ function words(...lines: readonly string[]): string[] {
 /** What generated C++ may include besides its own headers: the standard library, and POSIX for files and memory. */
 export const allowedIncludes: ReadonlySet<string> = new Set(
   words(
-    'algorithm array atomic barrier bit bitset cassert cctype cerrno cfloat charconv chrono climits cmath compare',
+    'algorithm array atomic barrier bit bitset cassert cctype cerrno cfloat charconv climits cmath compare',
     'concepts condition_variable csignal cstddef cstdint cstdio cstdlib cstring deque exception format fstream',
     'functional iomanip ios iostream istream iterator latch limits list map memory mutex new numbers numeric',
     'optional ostream queue random ranges semaphore set span sstream stack stdexcept string string_view thread',
@@ -57,7 +57,17 @@ export const forbiddenNames: readonly string[] = words(
   'getnameinfo gethostbyname* res_query res_search setsockopt getsockopt rcmd rexec',
   // The allocator and the clock of the whole program.
   'malloc calloc realloc reallocarray free aligned_alloc posix_memalign memalign valloc pvalloc mallopt settimeofday',
-  'stime adjtime adjtimex clock_adjtime clock_settime timer_create setitimer alarm ualarm',
+  'stime adjtime adjtimex setitimer alarm ualarm',
+  // What time it is, waiting for it, and chance: an engine computes the same whenever it runs.
+  'clock clock_* globaltimer gettimeofday timespec_get time times ftime difftime mktime timegm localtime* gmtime*',
+  'strftime asctime* ctime* getrusage getitimer timer_* timerfd_* chrono chrono_literals literals sleep usleep',
+  'nanosleep sleep_for sleep_until this_thread pause select pselect poll ppoll epoll_* eventfd sigwait* sigsuspend',
+  'sigtimedwait getentropy getrandom arc4random* sync syncfs fsync fdatasync sync_file_range msync',
+  // The console, either way.
+  'printf fprintf vprintf vfprintf wprintf fwprintf vwprintf vfwprintf dprintf vdprintf puts fputs fputs_unlocked',
+  'fputws putchar putchar_unlocked putwchar putc putc_unlocked putwc putw fputc fputc_unlocked fputwc fwrite',
+  'fwrite_unlocked perror psiginfo cout cerr clog wcout wcerr wclog stdout stderr stdin cin wcin getchar',
+  'getchar_unlocked getwchar gets scanf vscanf wscanf vwscanf',
 );
 
 /** What single contracts need of it. The shapes that are accepted are in code-shapes.ts. */
@@ -67,10 +77,10 @@ export const grants: Readonly<Record<string, readonly string[]>> = {
     'ifstream access open close read pread lseek stat fstat posix_fadvise mmap munmap madvise',
   ),
   'format.json': ['ifstream'],
-  'harness.protocol': words('fdopen read write close dup dup2 signal'),
-  'interface.cli': words('ifstream ofstream signal'),
+  'harness.protocol': words('fdopen fwrite read write close dup dup2 signal'),
+  'interface.cli': words('ifstream ofstream signal cout cerr'),
   'runtime.memory': words('mmap munmap madvise'),
-  'runtime.threading': words('sched_yield'),
+  'runtime.threading': words('sched_yield this_thread'),
   'text.tokenizer': ['ifstream'],
 };
 
@@ -96,7 +106,7 @@ export const allowedReserved: readonly RegExp[] = [
   /^_MM_(?:HINT|FROUND|CMPINT|PERM|MANT|SHUFFLE)[A-Z0-9_]*$/,
   /^_CMP_[A-Z]+_[A-Z]+$/,
   /^(?:__restrict(?:__)?|__attribute__|_Float16|__bf16|__int128)$/,
-  /^__builtin_(?:ia32_[a-z0-9_]+|(?:add|sub|mul)_overflow|convertvector|shuffle(?:vector)?|bit_cast)$/,
+  /^__builtin_(?:ia32_(?!rd|wr|x(?:save|rstor)|[tu]pause|u?mwait|u?monitor)[a-z0-9_]+|(?:add|sub|mul)_overflow|convertvector|shuffle(?:vector)?|bit_cast)$/,
   /^__builtin_(?:expect|unreachable|trap|prefetch|assume_aligned|is_constant_evaluated|bswap(?:16|32|64))$/,
   /^__builtin_(?:popcount|clz|ctz|ffs|parity)(?:l|ll)?$/,
   /^__builtin_(?:sqrt|fma|fabs|exp|exp2|log|pow|floor|ceil|rint|nearbyint|trunc|fmin|fmax|copysign|inf|nan|huge_val)f?$/,

@@ -1,4 +1,15 @@
-import { cudaDirective, cudaIncludes, cudaReserved, judgeCudaName, judgeLaunch } from './code-cuda.ts';
+import { judgeCatch } from './code-catches.ts';
+import {
+  cudaDirective,
+  cudaIncludes,
+  cudaReserved,
+  findDeviceMemory,
+  judgeCudaName,
+  judgeLaunch,
+  judgeNameBeside,
+  judgePlace,
+} from './code-cuda.ts';
+import { findConstants, judgeArray, judgeUnroll } from './code-limits.ts';
 import {
   allowedIncludes,
   allowedReserved,
@@ -34,12 +45,26 @@ export function scanSource(text: string, scan: StaticScan): StaticFault[] {
   return [
     ...scanLines(text),
     ...scanDirectives(text, scan),
+    ...scanStatements(tokens, scan.language === 'cuda'),
     ...tokens.flatMap((token, index) => {
       const message =
         judgeToken(tokens, index, scan, granted) ?? (isReader ? judgeModes(tokens, index) : undefined);
       return message === undefined ? [] : [{ line: token.line, message }];
     }),
   ];
+}
+
+/** What takes more than a name to see: arrays that are too large, faults that are lost, memory taken by kernels. */
+function scanStatements(tokens: readonly CppToken[], isCuda: boolean): StaticFault[] {
+  const constants = findConstants(tokens);
+  const taken = new Set(isCuda ? findDeviceMemory(tokens) : []);
+  return tokens.flatMap(({ line, text }, index) => {
+    const message =
+      judgeArray(tokens, index, constants) ??
+      judgeCatch(tokens, index, isCuda) ??
+      (taken.has(index) ? `${text} is not allowed in device code` : undefined);
+    return message === undefined ? [] : [{ line, message }];
+  });
 }
 
 /** Nothing may look otherwise than it is compiled: such lines are refused whatever they hold, in comments as well. */
@@ -72,6 +97,8 @@ function scanDirectives(text: string, scan: StaticScan): StaticFault[] {
       faults.push({ line, message: `the directive ${written.trim().slice(0, 60)} is not allowed` });
     else if (!/^[ \t]*#/.test(lines[line - 1] ?? ''))
       faults.push({ line, message: 'a directive behind a comment is not allowed' });
+    const unrolled = judgeUnroll(bare);
+    if (unrolled !== undefined) faults.push({ line, message: unrolled });
   }
   for (const { written, line } of findIncludes(text)) {
     const name = written.slice(1, -1);
@@ -126,7 +153,8 @@ function judgeName(
   if (name === 'operator' && (after === 'new' || after === 'delete'))
     return `operator ${after} is not allowed: it would serve the whole program`;
   const before = tokens[index - 1]?.text;
-  const ofCuda = isCuda ? judgeCudaName(tokens, index, scan.contract) : undefined;
+  const ofCuda =
+    judgePlace(name) ?? (isCuda ? judgeCudaName(tokens, index, scan.contract) : judgeNameBeside(name));
   if (ofCuda !== undefined) return ofCuda;
   // Behind three dots stands no member.
   const isMember = before === '->' || (before === '.' && tokens[index - 2]?.text !== '.');

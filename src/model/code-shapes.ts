@@ -9,6 +9,20 @@ const closings: ReadonlyMap<string, string> = new Map([
   ['{', '}'],
 ]);
 
+/** Where the brackets that open at `index` close; undefined where none do or they never close. */
+export function findClosing(tokens: Tokens, index: number): number | undefined {
+  if (!closings.has(tokens[index]?.text ?? '')) return undefined;
+  const open: string[] = [];
+  for (let at = index; at < tokens.length; at++) {
+    const { text } = tokens[at]!;
+    const inner = closings.get(text);
+    if (inner !== undefined) open.push(inner);
+    else if (text === open.at(-1)) open.pop();
+    if (open.length === 0) return at;
+  }
+  return undefined;
+}
+
 /** The parts between commas of the brackets that open at `index`; undefined where none do or they never close. */
 export function listArguments(tokens: Tokens, index: number): string[][] | undefined {
   const closing = closings.get(tokens[index]?.text ?? '');
@@ -67,6 +81,10 @@ const callShapes: Readonly<Record<string, { wanted: string; accept: (parts: stri
 export function judgeGrantedCall(tokens: Tokens, index: number): string | undefined {
   const name = tokens[index]!.text;
   if (name === 'ifstream') return judgeReader(tokens, index);
+  if (name === 'this_thread') {
+    const isYield = ['::', 'yield', '('].every((text, step) => tokens[index + 1 + step]?.text === text);
+    return isYield ? undefined : 'this_thread is not allowed but as std::this_thread::yield()';
+  }
   const shape = Object.hasOwn(callShapes, name) ? callShapes[name] : undefined;
   if (shape === undefined) return undefined;
   const parts = tokens[index + 1]?.text === '(' ? listArguments(tokens, index + 1) : undefined;

@@ -24,6 +24,7 @@ export const DeviceState = z.strictObject({
   powerWatts: figure.nullable(),
   powerLimitWatts: figure.nullable(),
 });
+export type DeviceState = z.infer<typeof DeviceState>;
 
 const DeviceCheck = z.strictObject({
   check: text,
@@ -45,6 +46,30 @@ export const deviceSteps = [
   'torch',
   'summary',
 ] as const;
+
+/** What an engine under test is asked, in this order; the GATES of device/gates.py. */
+export const deviceGates = [
+  'ledger',
+  'trace',
+  'logits',
+  'edges',
+  'equivalence',
+  'text',
+  'determinism',
+] as const;
+
+/** What a run is held to, in the order of its report; device/summary.py says the same. */
+export const deviceRequirements = {
+  largeShape: 'qwen3-8b',
+  gates: { title: 'all gates green on the device', wanted: 0 },
+  share: {
+    title: 'share of the measured bandwidth in decode at qwen3-8b shapes, required',
+    wanted: 0.6,
+  },
+  /** What is aimed at: a run that misses it is evidence all the same. */
+  shareGoal: { title: 'share of the measured bandwidth in decode at qwen3-8b shapes, goal', wanted: 0.85 },
+  torch: { title: 'no slower in decode than PyTorch', wanted: 1 },
+} as const;
 
 const DeviceStep = z.strictObject({
   step: z.enum(deviceSteps),
@@ -117,6 +142,7 @@ const DeviceRequirement = z.strictObject({
   wanted: z.number().nullable(),
   note: text.nullable(),
 });
+export type DeviceRequirement = z.infer<typeof DeviceRequirement>;
 
 export const DeviceReport = z.strictObject({
   schema: z.literal('metainfer/device-report/v1'),

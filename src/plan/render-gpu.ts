@@ -18,7 +18,7 @@ export function noteGpuRates(gpu: PlanGpu, { device: rates, isCached }: Plan['li
     bytesPerSecond === null ? [] : [`${grouped(Math.round(bytesPerSecond / 1e9))} GB/s`],
     flopsPerSecond === null ? [] : [`${short(flopsPerSecond / 1e12)} TFLOP/s in bf16`],
   ].flat();
-  const whose = source === 'stated' && gpu.device !== null ? `stated for ${gpu.device.name}` : source;
+  const whose = source === 'stated' && gpu.device !== null ? `stated; device ${gpu.device.name}` : source;
   const cached = isCached
     ? ' What a step reads can stay in the L2 cache in part, so memory bandwidth sets no limit.'
     : '';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { checkTree, hashTree } from '../knowledge/load-catalog.ts';
@@ -7,6 +7,7 @@ import { readTree } from '../knowledge/read-tree.ts';
 import type { Catalog } from '../model/catalog.ts';
 import { AppError } from '../model/errors.ts';
 import { formatProblem } from '../model/problem.ts';
+import { openCacheFolder } from '../verification/cache-folder.ts';
 import { packageRoot } from './package-root.ts';
 
 export const knowledgeRoot = (): string => join(packageRoot(), 'knowledge');
@@ -61,7 +62,7 @@ async function readKept(path: string): Promise<Catalog | undefined> {
 /** A cache that cannot be written costs time, nothing else. */
 async function keep(path: string, catalog: Catalog): Promise<void> {
   try {
-    await mkdir(dirname(path), { recursive: true });
+    openCacheFolder(dirname(path));
     await writeFile(`${path}.${process.pid}`, JSON.stringify(catalog));
     await rename(`${path}.${process.pid}`, path);
   } catch {}

@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { AppError, type ErrorCode } from '../model/errors.ts';
+import { openCacheFolder } from './cache-folder.ts';
 
 /** A C++ program of the harness's own: trusted, so it is compiled outside the sandbox. */
 export interface NativeProgram {
@@ -38,7 +39,7 @@ export async function buildNativeProgram(program: NativeProgram): Promise<string
   for (const file of program.files) hash.update(readFileSync(join(folder, file)));
   const path = join(program.cacheFolder, `${program.name}-${hash.digest('hex').slice(0, 16)}`);
   if (existsSync(path)) return path;
-  mkdirSync(program.cacheFolder, { recursive: true });
+  openCacheFolder(program.cacheFolder);
   const partial = `${path}.${process.pid}`;
   try {
     const words = [...program.flags, join(folder, main), '-o', partial, ...program.link];

@@ -95,7 +95,9 @@ describe('an engine with parts by agents', () => {
       agents: { hasModel: false, rewritten: new Set(['norm.rms']) },
     });
     const mixed = textOf(composePrepared(one, { agentFiles: answers }), 'README.md');
-    expect(mixed).toContain('from verified parts and, for 1 of 22 sources, with language models');
+    expect(mixed).toContain(
+      'from parts of its knowledge base and, for 1 of 22 sources, with language models',
+    );
     expect(mixed).not.toContain('`kv_cache.cpp`');
     expect(textOf(composePrepared(known), 'README.md')).not.toContain('language models');
   });

@@ -100,7 +100,7 @@ describe('the text of a plan for a GPU', () => {
       | Prefill        | 481 GFLOP for 512 tokens        | at most 366,028 tokens/s |
       | First token    | as prefill                      | at least 1.40 ms |
 
-      With 4,800 GB/s and 989 TFLOP/s in bf16 (stated for NVIDIA H200). Activations stay f32: a product with a weight takes 3 products of bf16, so 330 TFLOP/s of such products at most.
+      With 4,800 GB/s and 989 TFLOP/s in bf16 (stated; device NVIDIA H200). Activations stay f32: a product with a weight takes 3 products of bf16, so 330 TFLOP/s of such products at most.
 
       **On a device** only a GPU that runs its code (of those listed: h100, h200) can say whether the engine is right and how fast it is; a job for it asks for a runner with the labels \`self-hosted\`, \`gpu\`. Without one, verification compiles it, checks its sources and what its kernels use, and runs their arithmetic in host emulation; the verdict is then "not run on a device".
       "

@@ -1,4 +1,5 @@
 import type { DeviceReport, DeviceSpeed } from '../../model/device-report.ts';
+import { terminalText } from './terminal-text.ts';
 
 /** A device check for a person: what ran where, what failed, and the figures if there was a device. */
 export function renderDeviceReport(report: DeviceReport): string {
@@ -27,7 +28,9 @@ export function renderDeviceReport(report: DeviceReport): string {
       ({ requirement, status, measured, wanted }) =>
         `${status}: ${requirement}${measured === null ? '' : ` (${measured.toPrecision(3)}, wanted ${wanted})`}`,
     ),
-  ].join('\n');
+  ]
+    .map(terminalText)
+    .join('\n');
 }
 
 function renderSpeed(line: DeviceSpeed): string {

@@ -64,7 +64,7 @@ typedef struct EmulatedGraph* cudaGraph_t;
 typedef struct EmulatedExecutableGraph* cudaGraphExec_t;
 
 enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization = 6 };
-union cudaLaunchAttributeValue {
+union alignas(8) cudaLaunchAttributeValue {
   char pad[64];
   int programmaticStreamSerializationAllowed;
 };
@@ -99,4 +99,7 @@ struct cudaDeviceProp {
   int multiProcessorCount;
   int l2CacheSize;
   int memoryBusWidth;
+  char others[656];
 };
+// As in CUDA 13.0, so that sizes don't tell an engine where it runs.
+static_assert(sizeof(cudaDeviceProp) == 1008 && sizeof(cudaLaunchConfig_t) == 56);

@@ -1,141 +1,82 @@
 import { describe, expect, it } from 'vitest';
-import { readDeviceReport, whyNoEvidence } from '../../../src/local/device-check/check-report.ts';
-import type { DeviceReport, DeviceSpeed, DeviceStep } from '../../../src/model/device-report.ts';
+import { readDeviceReport } from '../../../src/local/device-check/check-report.ts';
+import { renderDeviceReport } from '../../../src/local/device-check/render-report.ts';
+import { whyNoEvidence } from '../../../src/local/device-check/why-no-evidence.ts';
+import type { DeviceReport } from '../../../src/model/device-report.ts';
+import { forgeries } from './forged-reports.ts';
+import { deviceReport, gpu } from './good-report.ts';
+import { worthless } from './worthless-reports.ts';
 
-const gpu = {
-  ...{ name: 'NVIDIA H200', driver: '580.159.04', computeCapability: '9.0', memoryMib: 143_771 },
-  ...{ smClockMhz: 1980, memoryClockMhz: 3201, maxSmClockMhz: 1980, maxMemoryClockMhz: 3201 },
-  ...{ temperatureC: 40, powerWatts: 300, powerLimitWatts: 700 },
-};
-const ceilings = {
-  ...{ readBytesPerSecond: 4.2e12, copyBytesPerSecond: 4e12, mmaFlopsPerSecond: 6e14 },
+const h200 = {
+  ...{ id: 'h200', name: 'NVIDIA H200', arch: 'sm_90', memoryBytes: 141e9, bytesPerSecond: 4.8e12 },
   ...{
-    matmulFlopsPerSecond: null,
-    reads: [{ workingSetBytes: 2 ** 33, bytesPerSecond: 4.2e12 }],
-    gpuAfter: gpu,
+    bf16FlopsPerSecond: 989e12,
+    l2Bytes: 50 * 2 ** 20,
+    sharedBytesPerBlock: 232_448,
+    multiprocessors: 132,
   },
 };
-
-function step(name: DeviceStep['step'], subject: string | null = null): DeviceStep {
-  const check = { check: 'all', status: 'passed' as const, reason: null, findings: [], figures: {} };
-  return {
-    ...{ step: name, subject, status: 'passed', reason: null, isEmulated: false },
-    ...{ seconds: 10, limitSeconds: 60, checks: [check] },
-  };
-}
-
-const bandwidthShare = 'share of the measured bandwidth in decode at qwen3-8b shapes, required';
-
-/** Of a run on a device that found no fault, in figures that follow from each other. */
-function deviceReport(): DeviceReport {
-  const bytes = 16e9;
-  const decode: DeviceSpeed = {
-    ...{
-      shape: 'qwen3-8b',
-      runner: 'engine',
-      test: 'decode',
-      size: 0,
-      samplesSeconds: [0.006, 0.005, 0.0055],
-    },
-    ...{ medianSeconds: 0.0055, tokensPerSecond: 1 / 0.0055, spread: 0.001 / 0.0055, bytes, flops: null },
-    ...{ shareOfBandwidth: bytes / 0.0055 / 4.2e12, shareOfProducts: null, isEmulated: false },
-  };
-  return {
-    schema: 'metainfer/device-report/v1',
-    bundle: {
-      sha256: 'a'.repeat(64),
-      createdAt: '2026-11-30T12:00:00.000Z',
-      catalogSha256: 'b'.repeat(64),
-      seed: 5,
-    },
-    ...{ startedAt: '2026-11-30T13:00:00Z', seconds: 300, budgetSeconds: 540, seed: 1, isComplete: true },
-    device: { isFake: false, gpu },
-    environment: { python: '3.12.3', torch: null, computeSanitizer: true },
-    steps: [step('environment'), step('build'), step('gates'), step('speed', 'qwen3-8b'), step('units')],
-    ceilings,
-    speeds: [decode],
-    requirements: [
-      ...[
-        {
-          requirement: 'all gates green on the device',
-          status: 'met' as const,
-          measured: 0,
-          wanted: 0,
-          note: null,
-        },
-        { requirement: bandwidthShare, status: 'met' as const, measured: 0.69, wanted: 0.6, note: null },
-      ],
-    ],
-  };
-}
-
-type Change = (report: DeviceReport) => DeviceReport;
-
-const speedWith =
-  (changed: Partial<DeviceSpeed>): Change =>
-  (report) => ({ ...report, speeds: report.speeds.map((line) => ({ ...line, ...changed })) });
-
-const stepWith =
-  (name: string, changed: Partial<DeviceStep>): Change =>
-  (report) => ({
-    ...report,
-    steps: report.steps.map((entry) => (entry.step === name ? { ...entry, ...changed } : entry)),
-  });
-
-const fake: Change = (report) => ({ ...report, device: { isFake: true, gpu: null } });
-
-const forgeries: readonly (readonly [string, RegExp, Change])[] = [
-  ['a faster median than its samples have', /median/, speedWith({ medianSeconds: 0.004 })],
-  ['more tokens per second than the median gives', /tokens per second/, speedWith({ tokensPerSecond: 400 })],
-  [
-    'a larger share than bytes and seconds give',
-    /share of the bandwidth/,
-    speedWith({ shareOfBandwidth: 0.95 }),
-  ],
-  ['a share without ceilings', /not measured/, (report) => ({ ...report, ceilings: null })],
-  [
-    'figures of a device without a name',
-    /not named/,
-    (report) => ({ ...report, device: { isFake: false, gpu: null } }),
-  ],
-  ['emulated speeds beside a device', /emulates none/, speedWith({ isEmulated: true })],
-  ['emulated gates beside a device', /emulates none/, stepWith('gates', { isEmulated: true })],
-  ['a fake run with figures', /a fake run/, fake],
-  ['a skipped step without a reason', /no reason/, stepWith('units', { status: 'skipped', checks: [] })],
-  ['a passed step without a check', /did not all pass/, stepWith('gates', { checks: [] })],
-  [
-    'a requirement that gates do not bear out',
-    /not every gate/,
-    stepWith('units', { status: 'timed-out', reason: 'time' }),
-  ],
-  ['a requirement that no decode shows', /no decode/, (report) => ({ ...report, speeds: [] })],
-  ['a key that no report has', /blessed/, (report) => ({ ...report, blessed: true }) as DeviceReport],
-  ['another form', /schema/, (report) => ({ ...report, schema: 'metainfer/device-report/v2' }) as never],
-];
+const bundle = {
+  ...{
+    sha256: 'a'.repeat(64),
+    createdAt: '2026-11-30T12:00:00.000Z',
+    catalogSha256: 'b'.repeat(64),
+    seed: 5,
+  },
+  ...{ shapes: ['qwen3-8b', 'qwen3-0.6b'], units: ['unit 2', 'unit 1'] },
+};
+const now = Date.parse('2026-11-30T14:00:00Z');
+const read = (report: DeviceReport) =>
+  readDeviceReport(JSON.stringify(report), { devices: [h200], bundle, now });
 
 describe('the report of a device check', () => {
   it('is evidence where it holds together and a device was there', () => {
-    const report = readDeviceReport(JSON.stringify(deviceReport()));
-    expect(whyNoEvidence(report)).toBeUndefined();
+    expect(whyNoEvidence(read(deviceReport()))).toBeUndefined();
+    expect(whyNoEvidence(readDeviceReport(JSON.stringify(deviceReport())))).toBeUndefined();
   });
 
   it.each(forgeries)('is refused with %s', (_, words, change) => {
-    expect(() => readDeviceReport(JSON.stringify(change(deviceReport())))).toThrow(words);
+    expect(() => read(change(deviceReport()))).toThrow(words);
   });
 
-  it('is refused where it is cut short in the middle of a line', () => {
-    expect(() => readDeviceReport(JSON.stringify(deviceReport()).slice(0, -20))).toThrow(/not JSON/);
+  it.each(worthless)('holds together and is no evidence where %s', (_, words, change) => {
+    expect(whyNoEvidence(read(change(deviceReport())))).toMatch(words);
+  });
+
+  it('is no evidence of a device that no engine is built for', () => {
+    const old = { ...gpu, name: 'NVIDIA GeForce GT 710', computeCapability: '3.5' };
+    const text = JSON.stringify(deviceReport()).replaceAll(JSON.stringify(gpu), JSON.stringify(old));
+    expect(whyNoEvidence(readDeviceReport(text))).toMatch(/compute capability 3\.5/);
+  });
+
+  it('is refused where it is cut short in the middle of a line, or has a figure that is no number', () => {
+    const text = JSON.stringify(deviceReport());
+    expect(() => readDeviceReport(text.slice(0, -20))).toThrow(/not JSON/);
+    expect(() => readDeviceReport(text.replace('"seconds":300', '"seconds":1e999'))).toThrow(/seconds/);
+  });
+
+  it.each([
+    ['"isFake":true,"isFake":false', 'isFake'],
+    ['"is\\u0046ake":true,"isFake":false', 'isFake'],
+    ['"isFake":false,"__proto__":1', '__proto__'],
+  ])('is refused where a key stands twice: %s', (keys, name) => {
+    const text = JSON.stringify(deviceReport()).replace('"isFake":false', keys);
+    expect(() => readDeviceReport(text)).toThrow(`"${name}"`);
+  });
+
+  it('steers no terminal with its texts', () => {
+    const name = '\u001b[31mNVIDIA\u001b]0;pwn\u0007 H200\u202e\r';
+    const text = JSON.stringify(deviceReport()).replaceAll('NVIDIA H200', JSON.stringify(name).slice(1, -1));
+    const shown = renderDeviceReport(readDeviceReport(text));
+    expect(shown).toContain('\\u{1b}[31mNVIDIA');
+    expect(shown.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    const keyed = text.replace('"isComplete"', '"\\u001b[2J":1,"isComplete"');
+    expect(() => readDeviceReport(keyed)).toThrow(/^[^\u001b]*$/);
   });
 
   it('is no evidence where nothing was built, or no device found', () => {
-    const failed = {
-      ...deviceReport(),
-      steps: [step('environment')],
-      ceilings: null,
-      speeds: [],
-      requirements: [],
-    };
-    expect(whyNoEvidence(failed)).toMatch(/not built/);
-    expect(whyNoEvidence({ ...failed, device: { isFake: false, gpu: null } })).toMatch(/no device/);
+    const bare = { ...deviceReport(), steps: [], ceilings: null, speeds: [], requirements: [] };
+    expect(whyNoEvidence(bare)).toMatch(/not built/);
+    expect(whyNoEvidence({ ...bare, device: { isFake: false, gpu: null } })).toMatch(/no device/);
   });
 });

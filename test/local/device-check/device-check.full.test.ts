@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readDeviceReport, whyNoEvidence } from '../../../src/local/device-check/check-report.ts';
+import { readDeviceReport } from '../../../src/local/device-check/check-report.ts';
+import { whyNoEvidence } from '../../../src/local/device-check/why-no-evidence.ts';
 import {
   acceptChange,
   changeSource,
