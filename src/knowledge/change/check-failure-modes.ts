@@ -45,7 +45,11 @@ function checkBackLinks(mode: LoadedFailureMode, after: KnowledgeSide): Problem[
     return [modeProblem(mode, ['contracts', index], 'failure-mode-not-listed', message)];
   });
   const foreign = [...after.contracts]
-    .filter(([contract, loaded]) => isNamedBy(loaded) && !contracts.includes(contract))
+    .filter(([contract, loaded]) => {
+      // Where a mistake is about a contract, it is about what stands for it.
+      const own = [contract, loaded.contract.frontMatter.stands_for];
+      return isNamedBy(loaded) && !own.some((name) => name !== undefined && contracts.includes(name));
+    })
     .map(([contract, loaded]) => {
       const index = names(loaded).findIndex((name) => name === id || name === mode.slug);
       const message = `${id} does not name ${contract} among the contracts it can appear in`;

@@ -7,11 +7,11 @@ import {
   type TargetKey,
   type TargetValue,
 } from '../../model/target.ts';
+import { describeFamily } from '../describe-family.ts';
 import { checkTree } from '../load-catalog.ts';
 import type { Tree } from '../read-tree.ts';
 import { knownValues } from './check-claims.ts';
 import { type Axis, coverPairs } from './cover-pairs.ts';
-import { describeFamily } from './describe-family.ts';
 import { changedRealizations, readSide, shareFiles } from './knowledge-side.ts';
 
 /** Small models whose dimensions differ in the ways that matter; all are multiples of 4, none of a vector. */
@@ -116,7 +116,10 @@ function listAxes(
     (asked(key) ?? [usual]).map((value) => ({ facts: { [key]: value } }));
   const ofTokenizer = tokenizerKeys.some((key) => asked(key) !== undefined);
   return [
-    catalog.families.map(({ family }) => describeFamily(family)),
+    catalog.families.map(({ family }) => {
+      const { facts, windows } = describeFamily(family);
+      return { facts, windows };
+    }),
     hardware(catalog),
     (knownValues('numerics.weights', { applies }, catalog) ?? []).map((value) => ({
       facts: { 'numerics.weights': value },

@@ -3,8 +3,9 @@ import type { GapPart, KnowledgeGap } from '../../model/knowledge-gap.ts';
 import { readModelConfig } from '../../model/model-config.ts';
 import type { ModelFacts } from '../../model/model-facts.ts';
 import { toTarget } from '../../model/target.ts';
+import { anyRequest } from '../describe-family.ts';
 import { findSimilar } from './find-similar.ts';
-import { anyRequest, modelKeys } from './representative-rows.ts';
+import { modelKeys } from './representative-rows.ts';
 
 type Config = Readonly<Record<string, unknown>>;
 

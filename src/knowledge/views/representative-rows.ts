@@ -1,5 +1,4 @@
 import type { Catalog, FamilyFacts } from '../../model/catalog.ts';
-import { Constraints } from '../../model/constraints.ts';
 import { readModelConfig } from '../../model/model-config.ts';
 import {
   allowedValues,
@@ -11,6 +10,7 @@ import {
   targetKeys,
   toTarget,
 } from '../../model/target.ts';
+import { anyRequest, describeFamily } from '../describe-family.ts';
 
 /** A kind of model; what its target says of hardware and formats belongs to the column, not to it. */
 export interface TargetRow {
@@ -36,7 +36,7 @@ type Seed = Pick<TargetRow, 'target' | 'models'>;
 
 /**
  * The kinds of model that show what knowledge covers: every known model; of each family its first model with each
- * other value of the features that its config.json decides; what examples ask for; then, where a contract or realization
+ * other value of the features that its config.json decides; what examples ask for; a family that has none of these; then, where a contract or realization
  * is for values that none of these has, the nearest row with those values. Equal rows are one.
  */
 export function representativeRows(catalog: Catalog, asked: readonly Target[] = []): readonly TargetRow[] {
@@ -46,33 +46,24 @@ export function representativeRows(catalog: Catalog, asked: readonly Target[] = 
   });
   const predicates = catalog.contracts.flatMap((contract) => [
     contract.frontMatter.applies_when,
-    ...contract.realizations.map(({ applies }) => applies),
+    // A realization is for no more than its contract.
+    ...contract.realizations.map(({ applies }) => ({ ...contract.frontMatter.applies_when, ...applies })),
   ]);
   const varied = known.filter(({ target }, index) => index === firstOfFamily(known, target));
   const seeds = [...known, ...varied.flatMap((seed) => varyFeatures(seed, catalog.families, predicates))];
+  const unlisted = catalog.families.flatMap(({ family }): Seed[] => {
+    const { target } = describeFamily(family);
+    const isThere = [...seeds.map((seed) => seed.target), ...asked].some(
+      (other) => other['model.family'] === family,
+    );
+    return target === undefined || isThere ? [] : [{ target, models: [] }];
+  });
+  const there = [...seeds, ...asked.map((target): Seed => ({ target, models: [] })), ...unlisted];
   const merged = mergeEqual([
-    ...seeds,
-    ...asked.map((target): Seed => ({ target, models: [] })),
-    ...predicates.flatMap((predicate) => reachPredicate(predicate, seeds)),
+    ...there,
+    ...predicates.flatMap((predicate) => reachPredicate(predicate, there)),
   ]);
   return nameRows(merged, catalog.families);
-}
-
-/** What is asked for does not matter to a row: columns set platform, arch and format. */
-export function anyRequest(): Constraints {
-  return Constraints.parse({
-    apiVersion: 'metainfer/v1',
-    name: 'row',
-    model: { id: 'row' },
-    weights: { source: 'synthetic', seed: 0 },
-    hardware: { platform: 'cpu-x86_64', threads: 1, memory: 1 },
-    numerics: { weights: 'bf16' },
-    parallelism: {},
-    serving: { max_context: 1 },
-    workload: { prompt_tokens: 1, output_tokens: 1 },
-    goals: { require: [], fidelity: { mean_kld: 1, top1_agreement: 0 } },
-    generation: { budget: {} },
-  });
 }
 
 function firstOfFamily(seeds: readonly Seed[], target: Target): number {
@@ -131,14 +122,18 @@ function mergeEqual(seeds: readonly Seed[]): Seed[] {
 
 /** Rows of one family stand together, in the order of the model files. */
 function nameRows(seeds: readonly Seed[], families: readonly FamilyFacts[]): TargetRow[] {
-  const varying = modelKeys.filter((key) => new Set(seeds.map(({ target }) => target[key])).size > 1);
+  // What all rows of a family share, its name says.
+  const varying = (family: string) => {
+    const own = seeds.filter(({ target }) => target['model.family'] === family);
+    return modelKeys.filter((key) => new Set(own.map(({ target }) => target[key])).size > 1);
+  };
   const order = (seed: Seed) => families.findIndex(({ family }) => family === seed.target['model.family']);
   return [...seeds]
     .map((seed, index) => ({ seed, index }))
     .sort((a, b) => order(a.seed) - order(b.seed) || a.index - b.index)
     .map(({ seed: { target, models } }) => {
       const family = String(target['model.family']);
-      const features = describeFeatures(target, varying);
+      const features = describeFeatures(target, varying(family));
       return { name: `${family}: ${features.join(', ')}`, family, features, models, target };
     });
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { claimedTargets } from '../../../src/knowledge/change/claimed-targets.ts';
 import { coverPairs } from '../../../src/knowledge/change/cover-pairs.ts';
-import { describeFamily } from '../../../src/knowledge/change/describe-family.ts';
+import { describeFamily } from '../../../src/knowledge/describe-family.ts';
 import { checkTree } from '../../../src/knowledge/load-catalog.ts';
 import { allowedValues, firstMismatch, type TargetKey } from '../../../src/model/target.ts';
 import { present } from './change-world.ts';
