@@ -60,14 +60,13 @@ export const forbiddenNames: readonly string[] = words(
   'stime adjtime adjtimex setitimer alarm ualarm',
   // What time it is, waiting for it, and chance: an engine computes the same whenever it runs.
   'clock clock_* globaltimer gettimeofday timespec_get time times ftime difftime mktime timegm localtime* gmtime*',
-  'strftime asctime* ctime* getrusage getitimer timer_* timerfd_* chrono chrono_literals literals sleep usleep',
-  'nanosleep sleep_for sleep_until this_thread pause select pselect poll ppoll epoll_* eventfd sigwait* sigsuspend',
+  'strftime asctime* ctime* getrusage getitimer timer_* timerfd_* chrono chrono_literals literals sleep* usleep',
+  'nanosleep this_thread pause select pselect poll ppoll epoll_* eventfd sigwait* sigsuspend',
   'sigtimedwait getentropy getrandom arc4random* sync syncfs fsync fdatasync sync_file_range msync',
   // The console, either way.
-  'printf fprintf vprintf vfprintf wprintf fwprintf vwprintf vfwprintf dprintf vdprintf puts fputs fputs_unlocked',
-  'fputws putchar putchar_unlocked putwchar putc putc_unlocked putwc putw fputc fputc_unlocked fputwc fwrite',
-  'fwrite_unlocked perror psiginfo cout cerr clog wcout wcerr wclog stdout stderr stdin cin wcin getchar',
-  'getchar_unlocked getwchar gets scanf vscanf wscanf vwscanf',
+  'printf fprintf vprintf vfprintf wprintf fwprintf vwprintf vfwprintf dprintf vdprintf puts fput*',
+  'putc* putw* fwrite fwrite_unlocked perror psiginfo cout cerr clog wcout wcerr wclog stdout stderr stdin cin wcin',
+  'getchar* getwchar gets scanf vscanf wscanf vwscanf',
 );
 
 /** What single contracts need of it. The shapes that are accepted are in code-shapes.ts. */
