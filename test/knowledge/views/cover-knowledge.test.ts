@@ -108,7 +108,7 @@ describe('a verified cell', () => {
 
   it('becomes composed where a hash in the evidence is another one', () => {
     const forge = (text: string) =>
-      text.replace(/realization: [0-9a-f]{64}/, `realization: ${'a'.repeat(64)}`);
+      text.replace(/realization: [0-9a-f]{64}/g, `realization: ${'a'.repeat(64)}`);
     const cell = cellOf(changeKnowledge(real, { [`${norm}/evidence.yaml`]: forge }));
     expect([cell.state, cell.says]).toEqual(['composed', expect.stringContaining('the realization changed')]);
   });
