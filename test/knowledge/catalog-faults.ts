@@ -169,7 +169,7 @@ export const catalogFaults: readonly [string, (files: Record<string, string>) =>
       files[`${norm}/evidence.yaml`] =
         `- realization: gone.cpp\n  report: ${hash}\n  repeat: npx metainfer\n  applies: {}\n  device: { cpu: x, threads: 2 }\n  toolchain: g++ 12\n  hashes: { contract: ${hash}, realization: ${hash}, gate: ${hash} }\n  figures: { nmse: 0 }\n  date: 2026-12-01\n`;
     },
-    /evidence\.yaml: there is no realization gone\.cpp/,
+    /evidence\.yaml:1:3: there is no realization gone\.cpp/,
   ],
   [
     'the same model twice with another value',
