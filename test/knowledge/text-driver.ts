@@ -33,7 +33,9 @@ function openWorkspace(): string {
   const folder = mkdtempSync(join(tmpdir(), 'metainfer-text-'));
   for (const contract of readdirSync(contracts)) {
     for (const file of readdirSync(join(contracts, contract))) {
-      if (file.endsWith('.h')) symlinkSync(join(contracts, contract, file), join(folder, file));
+      // A contract that stands for another has a header of the other's name and content.
+      if (file === `${contract.replaceAll('-', '_')}.h`)
+        symlinkSync(join(contracts, contract, file), join(folder, file));
     }
   }
   writeFileSync(join(folder, 'config.h'), configHeader);
