@@ -47,6 +47,7 @@ provides:
       aliasing: "${write('which arguments may be the same memory')}"
       threads: "${write('who may call it, and what it spreads over ctx.pool')}"
       errors: "${write('each error and what the caller sees; none, and whose duty that is')}"
+# stands_for: another contract, whose header and place it takes where applies_when holds; most have no such line.
 # Contracts whose header this one includes.
 requires: [runtime.context, "${write('or nothing more')}"]
 # Constants of config.h that the header or a realization uses.

@@ -33,7 +33,7 @@ describe('the skeleton of a contract', () => {
     ]);
     const page = files.get('contract.md')!;
     for (const key of Object.keys(ContractFrontMatter.shape))
-      expect(page).toMatch(new RegExp(`^${key}:`, 'm'));
+      expect(page).toMatch(new RegExp(key === 'stands_for' ? `^# ${key}:` : `^${key}:`, 'm'));
     for (const heading of ['Meaning', 'Steps', 'Example', 'Edges', 'Cost', 'What people get wrong'])
       expect(page).toContain(`## ${heading}\n`);
   });
