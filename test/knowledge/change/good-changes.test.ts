@@ -30,7 +30,7 @@ test('a change of a contract names the evidence that it makes stale, as a warnin
   );
   expect(problemsOf(edits).map(formatProblem)).toEqual([
     expect.stringMatching(
-      /^contracts\/norm-rms\/evidence\.yaml:\d+:\d+ .*warning: the run of cpu-x86_64\.cpp was judged by another text/,
+      /^contracts\/norm-rms\/evidence\.yaml:\d+:\d+ .*warning: the (?:run|\d+ runs) of cpu-x86_64\.cpp (?:was|were) judged by another text/,
     ),
   ]);
 });
