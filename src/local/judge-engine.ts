@@ -88,7 +88,7 @@ async function provenanceFindings(prepared: PreparedEngine, folder: string): Pro
   return [...strange, ...unwritten, ...faults];
 }
 
-const noGpuHere = `no GPU here: kernels are compiled for every arch (minutes) and checked in ${emulationWords}; the verdict can only be "${notRunWords}"`;
+const noGpuHere = `no GPU here: kernels are compiled for every arch (minutes) and checked in ${emulationWords}; the verdict is "${notRunWords}" at best`;
 
 /**
  * Runs every gate but bench and physics on an engine folder.
